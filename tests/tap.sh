@@ -167,6 +167,26 @@ complains() { # PROGRAM PART TEXT
 	fi
 }
 
+# COMMAND ends with STATUS, says PART in the only line on standard error, and writes nothing to standard output.
+fails_with() { # STATUS PART COMMAND…
+	tap_expected=$1 tap_part=$2
+	shift 2
+	run "$@"
+	tap_command=${1##*/}
+	shift
+	tap_text="$tap_command $*"
+	status_is "$tap_expected" "$tap_text ends with $tap_expected"
+	complains "$tap_command" "$tap_part" "$tap_text says: $tap_part"
+	is "$(wc -c <"$OUT")" 0 "$tap_text writes nothing"
+}
+
+# Standard output is the file NAME in $data. IPF_UPDATE=1 writes it anew.
+# shellcheck disable=SC2154 # tests set $data
+golden() { # NAME TEXT
+	[ -z "${IPF_UPDATE:-}" ] || cp "$OUT" "$data/$1"
+	same "$OUT" "$data/$1" "$2"
+}
+
 # Polls until COMMAND succeeds. Use it for everything that has to happen, however long a busy machine takes: it gives up, with 1, only when the
 # test hangs, which is after HANG seconds.
 HANG=${HANG:-120}
@@ -222,6 +242,11 @@ plain() { # FILE
 # The body lines of a stream, without header and trailer.
 body() { # FILE
 	plain "$1" | sed -e 1d -e '$d'
+}
+
+# The rows of records or results, without other lines.
+requests() { # FILE
+	body "$1" | jq -c 'select(.n != null)'
 }
 
 # The trailer of a stream with these body lines, and with other MEMBERS.

@@ -15,7 +15,7 @@ fire() { # URL ARGUMENTS…: a.records and a.results of the trace; the log of th
 	status_is 0 "ipf-fire ${*:2}"
 	ipf-collect -q --text a.records -o a.results
 }
-rows() { body a.results | jq -c 'select(.n != null)'; }
+rows() { requests a.results; }
 agrees() { # WHAT
 	ipf-report -q -f json a.results >report.json
 	is "$(python3 "$audio" a.trace a.trace.media server.log a.results report.json)" "30 requests" "$1"

@@ -92,12 +92,8 @@ is "$(cut -d ' ' -f 5- log | sort -u)" "Basic $(printf 'me:%s' "$secret" | base6
 PUSH_KEY=me:$secret push "a target that repeats the key" --push "$AT/403/metrics" --push-key-env PUSH_KEY
 is "$(cat pushed.results "$ERR" | grep -cF -e "$secret" -e "$(printf 'me:%s' "$secret" | base64)")" 0 "no output contains the key"
 refused() { # TEXT PART OPTION…
-	local text=$1 part=$2
-	shift 2
-	run ipf-collect "$@" chat.records
-	status_is 2 "$text is refused"
-	complains ipf-collect "$part" "$text is refused in one line"
-	is "$(grep -c "$secret" "$ERR")" 0 "$text is refused without showing a secret"
+	fails_with 2 "$2" ipf-collect "${@:3}" chat.records
+	is "$(grep -c "$secret" "$ERR")" 0 "$1 is refused without showing a secret"
 }
 refused "a key over plain http" "over https only" --push http://gateway.example/metrics --push-key-file key
 refused "a password in the URL" "not in the URL" --push "http://me:$secret@127.0.0.1/metrics"

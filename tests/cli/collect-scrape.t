@@ -30,7 +30,7 @@ scraped_begin live.results s.sched -t t.trace -u "$URL" -- sim="$URL"
 wait "$scraped_run" || not_ok "a run with scrapes succeeds" "$(cat live.results.err)"
 is "$(cat live.results.err)" "" "a run with scrapes has no messages"
 samples live.results . >sim.samples
-body live.results | jq -c 'select(.n != null)' >live.requests
+requests live.results >live.requests
 logged() { [ "$(wc -l <server.log)" -ge 60 ]; }
 wait_for logged
 for counter in output_tokens input_tokens; do

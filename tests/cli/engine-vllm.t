@@ -14,7 +14,7 @@ counter() { awk -v name="vllm:$1" 'index($1, name "{") == 1 { sum += $NF } END {
 run ipf-collect "$data/chat.records.zst" -o chat.results
 status_is 0 "ipf-collect understands the records of vLLM"
 stderr_is "" "the records of vLLM give no messages"
-body chat.results | jq -c 'select(.n != null)' >rows
+requests chat.results >rows
 sum() { jq -s "map($1) | add" rows; }
 is "$(jq -c '[.ok, .output_tokens, .finish]' rows | sort | uniq -c | tr -s ' ')" ' 21 [true,12,"length"]' "responses of vLLM are complete and have the tokens asked for"
 is "$(sum .output_tokens) $(sum .input_tokens)" "$(counter generation_tokens_total) $(counter prompt_tokens_total)" "the engine counted as many tokens"

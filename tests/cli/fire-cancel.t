@@ -12,14 +12,14 @@ fire() { # ARGUMENTS OF ipf-fire…: rows
 	: >server.log
 	run ipf-fire -m sim -t chat.trace chat.sched -u "$URL" "$@"
 	status_is 0 "ipf-fire $* ends with 0"
-	body "$OUT" | jq -c 'select(.n != null)' >rows
+	requests "$OUT" >rows
 }
 # The same in virtual time: rows, whose times follow from the file of the twin to the nanosecond.
 twin some.twin model=m step_base_ns=10000000 step_per_sequence_ns=0 prefill_tokens_per_s=1000000000 overhead_ns=0
 virtual() { # TRACE SCHEDULE ARGUMENTS OF ipf-fire…
 	run ipf-twin predict -q some.twin -t "$@"
 	status_is 0 "ipf-twin predict $*"
-	body "$OUT" | jq -c 'select(.n != null)' >rows
+	requests "$OUT" >rows
 }
 lost() { jq -s -c '[.[] | select(.error.kind == "hung-up") | .n] | sort' rows; }
 
@@ -113,7 +113,7 @@ ipf-sched constant:rate=1000,n=50 -t hung.trace -q -o hung.sched
 hung() {
 	run ipf-fire -m sim -t hung.trace hung.sched -u "$URL" "$@"
 	status_is 0 "ipf-fire with hang_up_ns $*"
-	body "$OUT" | jq -c 'select(.n != null)' >rows
+	requests "$OUT" >rows
 }
 hung
 is "$(jq -c 'select(.error) | [.n % 2, .error.kind, .error.text]' rows | sort | uniq -c | tr -s ' ')" \

@@ -19,7 +19,7 @@ fire() { # SCHEDULE ARGUMENTS OF ipf-fire…: rows
 	case $1 in talk*) trace=talk.trace ;; *) trace=chat.trace ;; esac
 	run ipf-fire -m sim -t $trace "$@"
 	status_is 0 "ipf-fire $* ends with 0"
-	body "$OUT" | jq -c 'select(.n != null)' >rows
+	requests "$OUT" >rows
 	# A line is written after the answer was sent: none may come after the next run has begun.
 	[ ! -f nginx.log ] || wait_for all_logged || not_ok "nginx logs what was answered"
 }

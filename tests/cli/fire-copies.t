@@ -15,7 +15,7 @@ server_start --log server.log --step-base 1ms
 ipf-sched replay:rate=30,by=copies -t made.trace -q -o copies.sched
 run ipf-fire -q -u "$URL" -m sim -t made.trace copies.sched -H 'X-Request-Id: $id'
 status_is 0 "copies are sent"
-body "$OUT" | jq -c 'select(.n != null)' >rows
+requests "$OUT" >rows
 is "$(jq -s -c 'map([.copy, .session] | join(" ")) | sort | group_by(.) | map([.[0], length])' rows)" \
 	'[[" s0",2],[" s1",2],[" s2",2],["1 s0-copy01",2],["1 s1-copy01",2],["1 s2-copy01",2],["2 s0-copy02",2],["2 s1-copy02",2],["2 s2-copy02",2]]' \
 	"the record says which copy, and sessions are their own"

@@ -13,7 +13,7 @@ against() { # MODE ARGUMENTS OF ipf-fire…: rows
 	run ipf-fire -u "$URL" -m sim -t chat.trace "${@:2}"
 	status_is 0 "$1: that requests fail is no failure of the program"
 	yes_if "$1: the records are whole" whole "$OUT"
-	body "$OUT" | jq -c 'select(.n != null)' >rows
+	requests "$OUT" >rows
 	is "$(wc -l <rows)" 4 "$1: every request is recorded"
 	server_stop
 }
@@ -53,7 +53,7 @@ again() { jq -s 'map(select(.connection.stale_idle_ns)) | length' rows; }
 for pause in 0 20ms; do
 	server_start --log server.$pause.log --step-base 1ms --fail "reset:share=0.5,pause=$pause"
 	run ipf-fire -u "$URL" -m sim -t chat.trace forty.sched
-	body "$OUT" | jq -c 'select(.n != null)' >rows
+	requests "$OUT" >rows
 	is "$(jq -s 'length' rows)" 40 "reset after $pause: all are recorded"
 	logged() { [ "$(grep -c '/v1/chat/completions' server.$pause.log)" -ge "$((40 + $(again)))" ]; } # after an answer was sent
 	wait_for logged
@@ -81,7 +81,7 @@ server_start --step-base 1ms --fail "reset:share=0.5,pause=0"
 ipf-sched closed:users=6,n=60 -t chat.trace -o sixty.sched
 for pool in 3 session; do
 	run ipf-fire -u "$URL" -m sim -t chat.trace sixty.sched --connections $pool
-	body "$OUT" | jq -c 'select(.n != null)' >rows
+	requests "$OUT" >rows
 	is "$(jq -s 'length' rows)" 60 "--connections $pool: all are recorded"
 	between "$(jq -s 'map(select(.connection.stale_idle_ns and .status == 200)) | length' rows)" 0 59 "repeated requests are answered in a pool of $pool" # exact: no count of requests depends on time
 	is "$(jq -c 'select(.connection.stale_idle_ns and .connection.reused)' rows)" "" "never on a connection that was there before"
@@ -110,7 +110,7 @@ server_start --step-base 1ms --fail "idle-close:delay=20ms,code=408"
 # Two seconds between requests: the server has spoken and closed long before the next one.
 ipf-sched constant:rate=0.5,n=4 -t chat.trace -o slow.sched
 ipf-fire -q -u "$URL" -m sim -t chat.trace slow.sched -o unasked.records
-body unasked.records | jq -c 'select(.n != null)' >rows
+requests unasked.records >rows
 is "$(wc -l <rows)" 4 "requests after such words are sent"
 is "$(jq -c '[.error, .status]' rows | sort -u)" '[null,200]' "no request takes unsolicited bytes for its answer"
 server_stop
@@ -133,7 +133,7 @@ exec 8>&-
 wait $fire
 status=$?
 status_is 0 "the run goes on when the server has gone"
-body gone.records | jq -c 'select(.n != null)' >rows
+requests gone.records >rows
 is "$(wc -l <rows)" 80 "every request is recorded"
 is "$(jq -r 'select(.error) | .error.kind' rows | sort -u | grep -v -e cut -e reset)" connect "requests without a connection have the kind connect"
 is "$(jq -c 'select(.error.kind == "connect") | [.connection, .status, .sent_ns]' rows |

@@ -10,7 +10,7 @@ fire() { # ARGUMENTS OF ipf-fire…: rows
 	run ipf-fire -m sim -t chat.trace chat.sched "$@"
 	status_is 0 "ipf-fire $* ends with 0"
 	yes_if "ipf-fire $* writes whole records" whole "$OUT"
-	body "$OUT" | jq -c 'select(.n != null)' >rows
+	requests "$OUT" >rows
 	is "$(jq -s -c 'map(.n) | sort' rows)" "[0,1,2,3,4,5]" "every request is recorded once"
 }
 all() { # FILTER EXPECTED TEXT: of each row
@@ -131,7 +131,7 @@ exec 8>&-
 wait $fire
 status=$?
 status_is 0 "the run goes on when one of two servers has gone"
-body two.records | jq -c 'select(.n != null)' >rows
+requests two.records >rows
 is "$(wc -l <rows)" 90 "every request is recorded"
 is "$(jq -c 'select(.target == 1) | .error' rows | sort -u)" null "requests to the other server are answered"
 is "$(jq -s '[.[] | select(.target == 0 and .error.kind == "connect")] | length > 5' rows)" true "requests to the missing server fail"
@@ -176,8 +176,7 @@ is "$(jq -c '[.total.requests | .scheduled, .started, .ok + .failed, .failed == 
 is "$(jq -r '.verdict.checks[] | select(.name == "client_headroom") | .status' report.json)" INVALID "requests without a file are a fault of the client" # exact: by the count of requests that could not be sent
 
 # All that are due at one time have to be sent at once, however they came to be.
-sent() { jq -s -c 'map(.error) | [length, (map(select(. != null)) | length)]' <<<"$(body "$OUT" |
-	jq -c 'select(.n != null)')"; }
+sent() { jq -s -c 'map(.error) | [length, (map(select(. != null)) | length)]' <<<"$(requests "$OUT")"; }
 refused() { # TEXT ARGUMENTS OF ipf-fire…
 	few "${@:2}"
 	status_is 1 "ipf-fire refuses $1"
@@ -252,7 +251,7 @@ wait $fire
 status=$?
 status_is 0 "a run of many kinds of failures, and interrupted, ends in order"
 yes_if "records of an interrupted run with failures are whole" whole all.records
-body all.records | jq -c 'select(.n != null)' >rows
+requests all.records >rows
 is "$(jq -s 'map(.n) | length == (unique | length)' rows)" true "no request of an interrupted run is recorded twice"
 is "$(sed -n 's/.* \([0-9]*\) requests started.*/\1/p' said)" "$(wc -l <rows)" "ipf-fire counts as many started requests as rows"
 ipf-collect -q all.records -o all.results

@@ -25,7 +25,7 @@ fire() { # TRACE STAGE ARGUMENTS OF ipf-fire…: rows
 	ipf-sched "$2" -t "$1" -q -o now.sched
 	run ipf-fire -m sim -t "$1" now.sched -u "$URL" -H 'X-Request-Id: $id' "${@:3}"
 	status_is 0 "ipf-fire $* ends well"
-	body "$OUT" | jq -c 'select(.n != null)' >rows
+	requests "$OUT" >rows
 	history=$(tail -1 "$OUT" | jq -c .end.history)
 }
 # The prompt that each request should have had, by its SHA-256: the messages before it, the answers by FILTER (of a turn's line in the trace, and of the

@@ -46,7 +46,7 @@ rows() { # RECORDS: its rows, by their numbers
 }
 rows fired >in-order
 is "$(jq -s '[.[] | select(.history_tokens != null)] | length' in-order)" 4 "rows say what a turn continues"
-body fired | jq -c 'select(.n != null)' >turns
+requests fired >turns
 { head -1 fired && tac turns && tail -1 fired; } >backwards
 { head -1 fired && jq -c 'select(.continues != null)' turns && jq -c 'select(.continues == null)' turns && tail -1 fired; } >later-first
 for order in backwards later-first; do

@@ -19,7 +19,7 @@ meddle() { # PORT: $SPLIT, $COALESCE, $STALL and $RESET are ports that lead ther
 fire() { # ARGUMENTS OF ipf-fire…: rows, by the requests' ids
 	run ipf-fire -q -m sim -t t.trace t.sched "$@"
 	status_is 0 "ipf-fire $* ends with 0"
-	body "$OUT" | jq -c 'select(.n != null)' | jq -s -c 'sort_by(.id)[]' >rows
+	requests "$OUT" | jq -s -c 'sort_by(.id)[]' >rows
 	is "$(jq -s 'map(.n) | unique | length' rows)" $COUNT "every request is recorded once"
 }
 # The texts of each request's whole answers, whatever ids and times there are in them.

@@ -23,7 +23,7 @@ hold() { # TEXT COUNT ARGUMENTS OF ipf-fire…
 	ipf-sched "closed:users=20,n=$many" -t chat.trace -q -o chat.sched
 	run ipf-fire -m sim -t chat.trace chat.sched "${@:3}"
 	status_is 0 "$1: ends well"
-	body "$OUT" | jq -c 'select(.n != null)' >rows
+	requests "$OUT" >rows
 	is "$(jq -c '[.status, .error]' rows | sed 's,127[0-9.:]*,…,' | sort | uniq -c | tr -s ' ')" " $many [200,null]" "$1: all are answered"
 	is "$(jq -c 'select(.body // "" | endswith("data: [DONE]\n\n") | not)' rows | wc -l)" 0 "$1: bodies are complete"
 }

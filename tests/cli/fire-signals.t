@@ -5,7 +5,6 @@
 
 ipf-prep sharegpt "$ROOT/examples/chat.json" -n 20 -q -o chat.trace
 ipf-sched constant:rate=20,for=60s -t chat.trace -o chat.sched
-requests() { body "$1" | jq -c 'select(.n != null)'; }
 started() { # FILE N: have so many ended?
 	[ "$(plain "$1" 2>/dev/null | grep -c '^{"n":')" -ge "$2" ]
 }

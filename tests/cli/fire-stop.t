@@ -10,7 +10,7 @@ ipf-sched constant:rate=50,for=10m -t chat.trace -q -o long.sched
 fire() { # RULE SCHEDULE MORE…
 	run ipf-fire -q -u "$URL" -m sim -t chat.trace --stop-on "$1" "${@:2}" -o some.records
 	yes_if "--stop-on $1: the records are whole" whole some.records
-	body some.records | jq -c 'select(.n != null)' >rows
+	requests some.records >rows
 	why=$(tail -1 some.records | jq -r .end.incomplete)
 }
 failed() { jq -s 'map(select(.error or .status != 200)) | length' rows; }
@@ -88,7 +88,7 @@ hopeless() { # TEXT COUNT OPTIONS…: the run stops after COUNT failures
 	status_is 5 "ipf-fire ends with 5: $1"
 	contains "$(cat "$ERR")" " requests so far failed (--stop-after-failures " "ipf-fire names --stop-after-failures"
 	yes_if "the records are whole up to there" whole some.records
-	body some.records | jq -c 'select(.n != null)' >rows
+	requests some.records >rows
 	at_least "$(failed)" "$2" "$2 requests had failed"
 	is "$(failed)" "$(wc -l <rows | tr -d ' ')" "no request succeeded before the end"
 	rm some.records
@@ -105,7 +105,7 @@ status_is 5 "a warm-up in which everything fails ends the run"
 ipf-sched constant:rate=500,n=150 -t chat.trace -q -o many.sched
 run ipf-fire -q -u "$URL" -m sim -t chat.trace --stop-after-failures 0 many.sched -o some.records --force
 status_is 0 "--stop-after-failures 0 carries on"
-is "$(body some.records | jq -c 'select(.n != null)' | wc -l)" 150 "--stop-after-failures 0 sends the whole schedule"
+is "$(requests some.records | wc -l)" 150 "--stop-after-failures 0 sends the whole schedule"
 server_stop
 server_start --fail reset
 hopeless "connections that break within every answer end the run" 20 --stop-after-failures 20

@@ -19,7 +19,7 @@ fire() { # ARGUMENTS OF ipf-fire…: rows, and the shares in `shares`
 	: >c.log
 	run ipf-fire -m sim "$@"
 	status_is 0 "ipf-fire $* ends with 0"
-	body "$OUT" | jq -c 'select(.n != null)' >rows
+	requests "$OUT" >rows
 	shares=$(jq -s -c '[group_by(.target)[] | length]' rows)
 }
 served() { grep -c '"status":200' "$1"; }

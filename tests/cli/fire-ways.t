@@ -12,7 +12,7 @@ fire() { # ARGUMENTS OF ipf-fire…: rows
 	: >server.log
 	run ipf-fire -m sim -t chat.trace chat.sched "$@"
 	status_is 0 "ipf-fire $* ends with 0"
-	body "$OUT" | jq -c 'select(.n != null)' >rows
+	requests "$OUT" >rows
 }
 good() { # TEXT
 	is "$(jq -c '[.error, .status]' rows | sort | uniq -c | tr -s ' ')" ' 8 [null,200]' "$1"
@@ -214,7 +214,7 @@ kill -INT $fire
 wait $fire
 status=$?
 status_is 0 "a run whose proxy has gone ends in order"
-body gone.records | jq -c 'select(.n != null)' >rows
+requests gone.records >rows
 is "$(jq -s -c 'map(.n) | sort == [range(length)]' rows)" true "every request of a run whose proxy has gone is recorded"
 is "$(jq -r '.error.kind // "ok"' rows | sort -u | grep -v -e cut -e reset |
 	tr '\n' ' ')" "connect ok " "requests of a run whose proxy has gone are answered or lack a connection"

@@ -4,7 +4,6 @@
 . "$TESTS/fixture.sh"
 . "$TESTS/scraped.sh"
 
-requests() { body "$1" | jq -c 'select(.n != null)'; }
 # Answers take 2 s; a third are given up after 0.6 s. After them come some that are not: when they have ended, the server has no other work.
 ipf-prep synthetic -n 170 --input-tokens 20 --output-tokens 40 --reproducible -q -o all.trace
 body all.trace | jq -s -c 'to_entries[] | if .key < 160 and .key % 3 == 0 then .value.hang_up_ns = 600000000 else . end | .value // .' >lines

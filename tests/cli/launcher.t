@@ -26,13 +26,7 @@ run "$ipf" --version
 matches "$(cat "$OUT")" '^ipf [0-9]+\.[0-9]+' "ipf --version prints the version"
 
 # ---- mistakes ----
-wrong() { # MESSAGE ARGUMENT…
-	message=$1
-	shift
-	run "$ipf" "$@"
-	status_is 2 "ipf $*: status 2"
-	complains ipf "$message" "ipf says: $message"
-}
+wrong() { fails_with 2 "$1" "$ipf" "${@:2}"; } # MESSAGE ARGUMENT…
 wrong 'there is no command "rnu", did you mean run? (ipf lists all)' rnu
 wrong 'there is no command "capasity", did you mean capacity?' help capasity
 wrong 'run has no --rat, did you mean --rate? (ipf help run lists all)' run --rat 4

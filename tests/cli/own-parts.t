@@ -11,7 +11,6 @@ remake() { # FROM TO PROGRAM
 	body "$1" | jq -c "$3" >lines
 	seal "$1" lines >"$2"
 }
-requests() { body "$1" | jq -c 'select(.n != null)'; }
 
 ipf-prep sharegpt "$ROOT/examples/chat.json" --turns all --output-tokens 3 -n 20 -q -o plain.trace
 # shellcheck disable=SC2016 # jq's variables

@@ -13,13 +13,9 @@ figures() { # FILTER, of ipf-prep stat of the trace on standard input
 	$prep stat -f json - | jq -c "$1"
 }
 wrong() { # PART ARGUMENT…
-	local part=$1
-	shift
 	rm -f out.trace
-	run "$prep" "$@" -o out.trace
-	status_is 2 "ipf-prep $*: status 2"
-	complains ipf-prep "$part" "ipf-prep says: $part"
-	yes_if "ipf-prep $* writes nothing" test ! -e out.trace
+	fails_with 2 "$1" $prep "${@:2}" -o out.trace
+	yes_if "ipf-prep ${*:2} makes no trace" test ! -e out.trace
 }
 
 # ---- synthetic ----

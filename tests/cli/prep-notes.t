@@ -115,13 +115,7 @@ run "$prep" openai-log log.jsonl --scale 3
 contains "$(cat "$ERR")" "prompts repeat an earlier one" "copies are not recorded"
 
 # ---- the source comes first ----
-wrong() { # PART ARGUMENT…
-	local part=$1
-	shift
-	run "$prep" "$@"
-	status_is 2 "ipf-prep $*: status 2"
-	complains ipf-prep "$part" "ipf-prep says: $part"
-}
+wrong() { fails_with 2 "$1" "$prep" "${@:2}"; } # PART ARGUMENT…
 wrong '"one.jsonl" is not a source: the source comes first; try auto: ipf-prep auto one.jsonl' one.jsonl
 wrong 'the source comes first; try auto: ipf-prep auto missing.json' missing.json -n 3
 wrong 'the source comes first; try sharegpt: ipf-prep sharegpt long.json' long.json sharegpt

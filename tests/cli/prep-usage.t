@@ -6,13 +6,9 @@ printf '{"prompt":"Hello","output":"Hi"}\n' >a.jsonl
 printf 'TIMESTAMP,ContextTokens,GeneratedTokens\n2023-11-16 18:15:46.6805900,4,44\n' >a.csv
 
 wrong() { # PART ARGUMENT…
-	local part=$1
-	shift
 	rm -f out.trace
-	run "$prep" "$@" -o out.trace
-	status_is 2 "ipf-prep $*: status 2"
-	complains ipf-prep "$part" "ipf-prep says: $part"
-	[ ! -e out.trace ] || not_ok "nothing is written"
+	fails_with 2 "$1" "$prep" "${@:2}" -o out.trace
+	[ ! -e out.trace ] || not_ok "ipf-prep ${*:2} makes no trace"
 }
 
 wrong 'unknown format "sharegtp", did you mean "sharegpt"? (known: aibrix aiperf-inputs' sharegtp a.jsonl

@@ -36,7 +36,7 @@ trace_of lines >a.trace
 server_start --step-base 100us --step-per-seq 0 --prefill-rate 100M
 ipf-sched -q replay -t a.trace -o a.sched
 ipf-fire -q -m sim -u "$URL" -t a.trace a.sched | ipf-collect -q -o run.results
-body run.results | jq -c 'select(.n != null)' >rows
+requests run.results >rows
 plain run.results | head -1 >header
 
 # A busy machine is taken out of it: each request starts when due, and later turns are due as recorded.

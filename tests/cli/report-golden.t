@@ -7,10 +7,6 @@ export IPF_REPORT_FULL=1 # all sections of the text
 data=$TESTS/data/report
 report=$BIN/ipf-report
 
-golden() { # FILE TEXT: $OUT against it
-	if [ -n "$IPF_UPDATE" ]; then cp "$OUT" "$data/$1"; fi
-	same "$OUT" "$data/$1" "$2"
-}
 
 run "$report" --slo ttft=150ms,p50:e2e=1s "$data/mixed.results"
 status_is 0 "a mixed run is reported"

@@ -7,14 +7,7 @@ data=$TESTS/data/report
 report=$BIN/ipf-report
 
 # ---- usage ----------------------------------------------------------------------------------------------------------
-misused() { # PART ARGUMENTS…
-	part=$1
-	shift
-	run "$report" "$@" "$data/one.results"
-	status_is 2 "$*: is wrong usage"
-	complains ipf-report "$part" "$*: says why"
-	is "$(wc -c <"$OUT" | tr -d ' ')" 0 "$*: reports nothing"
-}
+misused() { fails_with 2 "$1" "$report" "${@:2}" "$data/one.results"; } # PART ARGUMENTS…
 misused 'got "no-such-format"' -f no-such-format
 misused '--window: expected stage, drain or steady, got "middle"' --window middle
 misused '--by: expected stage, model, target, replica, session, tag, tag=NAME, inputs, time=TIME or input-tokens=COUNT, got "nothing"' --by nothing

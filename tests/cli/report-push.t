@@ -105,12 +105,8 @@ PUSH_KEY=me:$secret push "user and password in a variable" --push "$AT/403/metri
 is "$(cut -d ' ' -f 5- log)" "Basic $(printf 'me:%s' "$secret" | base64)" "go as basic"
 is "$(grep -cF -e "$secret" -e "$(printf 'me:%s' "$secret" | base64)" "$ERR")" 0 "messages do not repeat the key"
 refused() { # TEXT PART OPTION…
-	local text=$1 part=$2
-	shift 2
-	run ipf-report "$@" missing.results
-	status_is 2 "$text is refused before anything is read"
-	complains ipf-report "$part" "$text is refused in one line"
-	is "$(grep -c "$secret" "$ERR")" 0 "$text is refused without showing a secret"
+	fails_with 2 "$2" ipf-report "${@:3}" missing.results
+	is "$(grep -c "$secret" "$ERR")" 0 "$1 is refused without showing a secret"
 }
 refused "a key over plain http" "over https only" --push http://gateway.example/metrics --push-key-file key
 refused "a password in the URL" "not in the URL" --push "http://me:$secret@127.0.0.1/metrics"

@@ -6,10 +6,6 @@ export IPF_REPORT_FULL=1 # all sections of the text
 data=$TESTS/data/report
 report=$BIN/ipf-report
 
-golden() { # FILE TEXT: $OUT against it
-	if [ -n "$IPF_UPDATE" ]; then cp "$OUT" "$data/$1"; fi
-	same "$OUT" "$data/$1" "$2"
-}
 
 # 60 requests of 100 and 20 tokens, five a second for 12 s: TTFT 50 ms, then a token each 10 ms.
 head -1 "$data/one.results" >header

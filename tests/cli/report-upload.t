@@ -82,13 +82,7 @@ status_is 0 "a token of Google"
 same plain.txt store/objects/gcs/token.txt "a token of Google uploads the report"
 GS_ACCESS_KEY_ID=GOOGTEST GS_SECRET_ACCESS_KEY=hmac-secret upload gs://gcs/hmac.txt
 status_is 0 "HMAC keys of Google"
-refused() { # TEXT PART OPTION…
-	local text=$1 part=$2
-	shift 2
-	run ipf-report "$@" missing.results
-	status_is 2 "$text is refused before anything is read"
-	complains ipf-report "$part" "$text is refused in one line"
-}
+refused() { fails_with 2 "$2" ipf-report "${@:3}" missing.results; } # TEXT PART OPTION…
 AWS_SECRET_ACCESS_KEY='' refused "no key" "AWS_SECRET_ACCESS_KEY is not set" --upload s3://plain/x
 refused "no key of Google" "GS_ACCESS_KEY_ID is not set" --upload gs://gcs/x
 STORAGE_EMULATOR_HOST=http://far.example CLOUDSDK_AUTH_ACCESS_TOKEN=x refused "a token over plain http" "https only" --upload gs://gcs/x

@@ -12,7 +12,6 @@ again() { # RECORDS ARGUMENTS…: with ids that the server's log has
 	# shellcheck disable=SC2016 # the program's variable
 	run ipf-fire -u "$URL" -m sim -t chat.trace -H 'X-Request-Id: $id' -o "$1" "${@:2}"
 }
-requests() { body "$1" | jq -c 'select(.n != null)'; }
 limited() { # ARGUMENTS OF ipf-sim…: a server whose log begins anew
 	[ -z "${SERVER:-}" ] || server_stop
 	rm -f sim.log

@@ -70,10 +70,7 @@ complains ipf-sched "bad.trace:3: id: expected" "ipf-sched names line and field 
 misuse() { # PART ARGUMENTS…
 	part=$1
 	shift
-	run "$sched" "$@"
-	status_is 2 "$* is wrong usage"
-	complains ipf-sched "$part" "ipf-sched says $part"
-	is "$(wc -c <"$OUT" | tr -d ' ')" 0 "wrong usage writes nothing to standard output: $*"
+	fails_with 2 "$part" "$sched" "$@"
 }
 misuse "expected at least one STAGE"
 misuse 'stage 1 (poisson): rate: expected a rate above 0, got "0"' poisson:rate=0

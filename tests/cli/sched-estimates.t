@@ -23,14 +23,7 @@ waves() { # STAGE COUNT SIZE BEGIN LENGTH SEED
 	awk -v s="$1" -v n="$2" -v size="$3" -v begin="$4" -v length_s="$5" -v x="$6" 'BEGIN {
 		for (i = 0; i < n; i++) { if (i % size == 0) { x = x * 16807 % 2147483647; t = begin + length_s * x / 2147483647 } print s, begin, t + i * 1e-6 } }'
 }
-refused() { # PART ARGUMENTS…
-	local part=$1
-	shift
-	run "$sched" "$@"
-	status_is 3 "ipf-sched $* ends with 3"
-	complains ipf-sched "$part" "ipf-sched says why it refuses: $part"
-	is "$(wc -c <"$OUT")" 0 "a refused estimate writes no sweep: $part"
-}
+refused() { fails_with 3 "$1" "$sched" "${@:2}"; } # PART ARGUMENTS…
 
 # ---- a short burst ----
 for seed in 1 2 3; do

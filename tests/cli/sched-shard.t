@@ -52,9 +52,7 @@ yes_if "shards number their requests without gaps" sh -c 'for k in 1 2 3; do sed
 misuse() { # PART ARGUMENTS…
 	part=$1
 	shift
-	run "$sched" "$@"
-	status_is 2 "$* is wrong usage"
-	complains ipf-sched "$part" "ipf-sched says $part"
+	fails_with 2 "$part" "$sched" "$@"
 }
 misuse '--shard: expected K/N such as 2/8, got "2"' constant:rate=1,n=1 --shard 2
 for shard in 0/2 3/2 1/0 1/5000 a/2 1/b /2 1/; do

@@ -9,7 +9,7 @@ rows() { # OPTIONS OF ipf-fire…: rows, sorted by their number
 	rm -f run.records run.results
 	ipf-fire -q -u "$URL" -m sim -t chat.trace chat.sched -o run.records "$@"
 	ipf-collect -q run.records -o run.results
-	body run.results | jq -c 'select(.n != null)' >rows
+	requests run.results >rows
 }
 
 # ---- in answers ----

@@ -17,7 +17,7 @@ fire() { # API ARGUMENTS…: a.records and a.results of the trace; the log of th
 	ipf-collect -q a.records -o a.results
 	ipf-report -q -f json a.results >report.json
 }
-rows() { body a.results | jq -c 'select(.n != null)'; }
+rows() { requests a.results; }
 agrees() { # WHAT
 	is "$(python3 "$TESTS/helpers/speech.py" a.records server.log a.results report.json)" "20 answers" "$1"
 }
