@@ -26,13 +26,13 @@ override BUILD := $(patsubst $(CURDIR)/%,%,$(abspath $(BUILD)))
 PROGRAMS := ipf-prep ipf-sched ipf-fire ipf-collect ipf-report ipf-twin ipf-sim
 VERSION  := $(shell sed -n 's/^.define IPF_VERSION "\(.*\)"/\1/p' lib/version.h)
 SHARED_FILES := $(wildcard share/ipf/*.mk share/ipf/*.sh share/ipf/*.awk)
-# NAME.members becomes NAME.schema.json, by what the tables of the programs know.
+# NAME.members becomes NAME.schema.json, by the programs' tables.
 SCHEMAS  := $(patsubst share/ipf/schema/%.members,$(BUILD)/schema/%.schema.json,$(filter-out %/common.members,$(wildcard share/ipf/schema/*.members)))
-# NAME.in is a page to which a program adds what it knows: it is in $(BUILD)/man.
+# NAME.in is a page for a program to complete: the result is in $(BUILD)/man.
 pages_made := $(addprefix $(BUILD)/man/,$(notdir $(basename $(wildcard ipf-*/*.in))))
 MANUALS  := $(wildcard ipf-*/*.[15] libipf/*.3 lib/*/*.5 lib/*.[17]) $(pages_made)
 HEADERS  := $(wildcard libipf/ipf/*.h)
-# What of examples is used where it is installed: dashboards, and programs that read results.
+# Installed examples: dashboards, and programs reading results.
 INSTALLED_EXAMPLES := $(wildcard examples/grafana/*.json examples/grafana/*.md examples/library/*)
 # Debian packages: to build and run, to test, to lint.
 DEBS      := build-essential pkg-config libcurl4-openssl-dev libjansson-dev libzstd-dev libarchive-dev libssl-dev \
@@ -57,14 +57,13 @@ pkgs_twin     :=
 pkgs_sim      :=
 pkgs_operator := libcurl libmicrohttpd
 
-# What makes errors of memory stop a program instead of being used: HARDEN= leaves it out. Sanitizers have checks of their own, and
-# glibc's need optimisation.
+# Memory errors stop a program: HARDEN= leaves this out. Sanitizers have checks of their own, and glibc's need optimisation.
 HARDEN  ?= yes
 x86     := $(filter x86_64 i%86,$(shell uname -m))
 hardening = -fstack-protector-strong -fstack-clash-protection $(if $(x86),-fcf-protection) \
              $(if $(SANITIZE)$(findstring -O0,$(CFLAGS)),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3)
 
-# No path of this machine is in what is built: the same sources give the same bytes, wherever they are.
+# The build contains no path of this machine: the same sources give the same bytes anywhere.
 same_paths = -fdebug-prefix-map=$(CURDIR)=. -fdebug-prefix-map=$(BUILD)=.build
 # The user's CFLAGS come last and win. One set of objects is for the programs and for the library.
 all_cflags = -std=c11 -D_GNU_SOURCE -O2 -g -ffp-contract=off -fPIC -fvisibility=hidden -pthread $(same_paths) -Ilib -Ilibipf -MMD -MP \
@@ -118,7 +117,7 @@ $(BUILD)/lib/api/api_builtin.c: $(api_files) lib/json/embed.sh Makefile
 	$(call say,GEN,$@)
 	$(Q)mkdir -p $(@D) && sh lib/json/embed.sh api_builtins $(api_files) > $@
 
-# The formats of data that ipf-prep reads, in the same way.
+# The formats of data ipf-prep reads, in the same way.
 format_files   := $(sort $(wildcard ipf-prep/formats/*.json))
 generated_prep := $(BUILD)/ipf-prep/sources/builtin_formats.o
 tools_prep     := ipf-prep/sources/write_formats_page.c
@@ -141,7 +140,7 @@ $(BUILD)/ipf-report/catalogue/definitions.c: $(embed_definitions) Makefile
 	$(Q)mkdir -p $(@D) && sh $(embed_definitions) > $@
 
 # The tests of a program are one binary, since each link takes about a second: the main of a test has the name of its file, and
-# tests/KIND/all.c runs the tests that are named. rule: kind, name of the binary, test files, objects, libraries
+# tests/KIND/all.c runs the tests named. rule: kind, name of the binary, test files, objects, libraries
 define bundle_rules
 $(BUILD)/tests/$(1)/$(2).list: tests/$(1)
 	$$(Q)mkdir -p $$(@D) && printf 'EACH(%s)\n' $(3) > $$@
@@ -178,7 +177,7 @@ $(foreach p,prep sched fire collect report twin sim,$(eval $(call program_rules,
 operator := $(wildcard examples/kubernetes/operator/source)
 $(if $(operator),$(eval $(call program_rules,operator,$(operator),ipf-operator)))
 
-# Pages that a program completes.
+# Pages a program completes.
 define tool_rules # PROGRAM FOLDER TOOL
 $$(BUILD)/$(2)/$(3): $$(BUILD)/$(2)/$(3).o $$(modules_$(1)) $$(BUILD)/libipf.a
 	$$(call say,LD,$$@)
@@ -201,7 +200,7 @@ $(BUILD)/schema/%.schema.json: $(BUILD)/ipf-report/schemas/write_schema share/ip
 # Its C interface does not tell the version.
 cflags_collect += -DSNAPPY_VERSION='"$(shell $(PKG_CONFIG) --modversion snappy $(quietly))"'
 
-# What talks to servers beside the run: the programs that use it link libcurl.
+# Sources for connections beside the run: the programs using them link libcurl.
 $(addprefix $(BUILD)/lib/,aws/%.o hub/%.o http/%.o push/%.o): room_cflags = $(cflags_collect)
 $(BUILD)/tests/unit/test_lib_%.o: room_cflags = $(unit_main)
 $(eval $(call bundle_rules,unit,lib,$(call units_of,lib_*),$(BUILD)/libipf.a,$(libs_collect) $(libs_lib) -lcmocka))
@@ -213,7 +212,7 @@ $(BUILD)/%.o: $(BUILD)/%.c $(BUILD)/flags
 	$(call say,CC,$<)
 	$(Q)$(CC) $(all_cflags) $(cflags_lib) $(room_cflags) -c -o $@ $<
 
-# What only programs use of these is left out of the library: it changes the process.
+# The library leaves out the parts for programs only: they change the process.
 $(addprefix $(BUILD)/,lib/cli/options.o lib/cli/interrupt.o ipf-fire/run/settings.o ipf-fire/run/run.o): sections = -ffunction-sections
 
 # Other flags or another compiler rebuild everything.
@@ -233,8 +232,8 @@ $(BUILD)/bin/ipf: share/ipf/ipf
 	$(Q)mkdir -p $(@D) && sed "s|^tree=[^ ]*|tree=$$(realpath -m --relative-to=$(@D) share/ipf)|" $< > $@ && chmod 755 $@
 
 # ---- libipf ---------------------------------------------------------------------------------------------------------
-# Rooms of lib and of the programs behind the headers of libipf/ipf. They are taken from archives, so that only what is
-# used is in it; library_memory.o is in the place of memory.o, and no allocation of the process is intercepted.
+# Rooms of lib and of the programs behind the headers of libipf/ipf. They are taken from archives, so only the used
+# objects are in it; library_memory.o replaces memory.o, and no allocation of the process is intercepted.
 pkgs_library    := $(pkgs_lib) $(pkgs_fire)
 library_objects := $(patsubst %.c,$(BUILD)/%.o,$(wildcard libipf/*.c))
 library_rooms   := $(filter-out $(BUILD)/ipf-collect/transport/%,$(modules_collect)) $(modules_sched) $(modules_fire)
@@ -251,7 +250,7 @@ $(BUILD)/library/$(soname): $(library_objects) $(BUILD)/library/rooms.a $(BUILD)
 		$(call libs_of,$(pkgs_library)) -lm
 	$(Q)ln -sf $(soname) $(@D)/libipf.so
 
-# One object in which all names but the public ones are local, so that a program may use them for its own functions.
+# One object in which all names but the public ones are local, so a program may use them for its own functions.
 $(BUILD)/library/libipf.a: $(library_objects) $(BUILD)/library/rooms.a $(BUILD)/libipf.a
 	$(call say,AR,$@)
 	$(Q)$(LD) -r -o $(@D)/libipf.o $(filter %.o %.a,$^) && objcopy --localize-hidden $(@D)/libipf.o && \
@@ -276,7 +275,7 @@ $(BUILD)/tests/unit/test_public.o: room_cflags = $(unit_main)
 $(BUILD)/unit/public: wrap =
 $(eval $(call bundle_rules,unit,public,test_public,$(library_objects) $(BUILD)/library/rooms.a $(BUILD)/libipf.a,$(call libs_of,$(pkgs_library)) -lm -lcmocka))
 
-# Fuzz targets, by the program whose modules they link: a binary that replays corpora, or for `make fuzz` (FUZZER=1) one for each
+# Fuzz targets, by the program whose modules they link: a binary to replay corpora, or for `make fuzz` (FUZZER=1) one for each
 # target with libFuzzer's main. rule: group, targets, folders of headers, objects, libraries
 define fuzz_rules
 $(2:%=$(BUILD)/tests/fuzz/%.o): room_cflags = $(3:%=-I%) $(if $(FUZZER),,-DLLVMFuzzerTestOneInput=$$(name_of_test)) -Wno-missing-prototypes
@@ -296,7 +295,7 @@ $(eval $(call fuzz_rules,sim,$(filter fuzz_sim_%,$(fuzz_names)),ipf-sim,$(module
 $(if $(operator),$(eval $(call fuzz_rules,operator,$(filter fuzz_operator_%,$(fuzz_names)),$(operator),$(modules_operator) $(archive),$(libs_operator) $(libs_lib))))
 $(eval $(call fuzz_rules,files,$(filter-out $(fuzz_special),$(fuzz_names)),ipf-collect ipf-prep,$(modules_collect) $(modules_prep) $(archive),$(libs_prep) $(libs_collect) $(libs_lib)))
 
-# What says what our readers make of texts, for tests that ask others the same.
+# Programs printing our readers' results, for tests comparing them with other readers.
 $(BUILD)/tests/differ/%.o: room_cflags = -Iipf-fire
 $(BUILD)/tests/readers: $(BUILD)/tests/differ/readers.o $(BUILD)/ipf-fire/http/http1_reader.o $(archive)
 	$(call say,LD,$@)
@@ -310,7 +309,7 @@ $(BUILD)/tests/parquet_rows: $(BUILD)/tests/differ/parquet_rows.o $(filter $(BUI
 
 libraries_of_tests := $(BUILD)/tests/readers $(BUILD)/tests/parquet_rows $(if $(operator),$(BUILD)/bin/ipf-operator) $(preloads) $(BUILD)/tests/nvml/libnvidia-ml.so.1
 tests: all $(test_bundles) $(libraries_of_tests) ## build the tests and what they test
-# Installs what is missing, builds, and runs $(TESTS), or else $(1); $(2): environment; $(3): more packages.
+# Installs missing packages, builds, and runs $(TESTS), or else $(1); $(2): environment; $(3): more packages.
 define run_tests
 -$(Q)$(MAKE) --no-print-directory deps DEPS="$(DEBS) $(DEBS_TEST) $(3)"
 $(Q)$(MAKE) --no-print-directory tests
@@ -331,7 +330,7 @@ check-faults: ## try faults of servers, networks and machines, and let each call
 check-servers: ## run ipf against servers and proxies that others wrote; takes minutes (TESTS=…, IPF_PEER_SERVERS=…)
 	$(call run_tests,servers/,JOBS=1 LIMIT=3600,$(DEBS_SERVERS))
 
-# What takes half an hour or more of its own, and the tests that have a longer form.
+# Tests of half an hour or more, and tests with a longer form.
 long_tests := long/ unit/test_report_difference unit/test_lib_tokenizer cli/differ- cli/collect-until-stable cli/report-saturation cli/fire-h2-servers cli/fire-proxy-servers cli/fire-meddled
 check-long: ## soak the programs for 40 minutes (SOAK='30 10'), and run tests that are random or long for longer (TESTS=…, IPF_ROUNDS=100)
 	$(call run_tests,$(long_tests),IPF_LONG=1 IPF_ROUNDS=$(or $(IPF_ROUNDS),100) JOBS=1 LIMIT=7200)
@@ -348,7 +347,7 @@ fuzz-minimize: ## keep of each corpus, with what make fuzz has found, only input
 	$(Q)$(fuzz_make) $(fuzz_wanted:%=.build/fuzzer/fuzz/%)
 	$(Q)tests/fuzz/run minimize .build/fuzzer $(FUZZ_TIME) $(fuzz_wanted:fuzz_%=%)
 
-# By clang, whose counters are mapped files: those of gcov are lost where a test ends a process or limits what it may write.
+# Built by clang, whose counters are mapped files: gcov loses its counters if a test ends a process or limits its writes.
 coverage_build := $(CURDIR)/.build/coverage
 coverage: ## run all tests and list the lines that none has run (needs clang and llvm; takes half an hour; TESTS=…)
 	-$(Q)$(MAKE) --no-print-directory deps DEPS="$(DEBS) $(DEBS_TEST) $(DEBS_LINT) llvm"
@@ -365,7 +364,7 @@ mutants: ## change one thing in a source at a time, and list what no test notice
 	$(Q)mkdir -p .build/mutants && git ls-files -z | tar --null -T - -c | tar -x -C .build/mutants
 	$(Q)tests/mutants/mutate.py .build/mutants -n $(MUTANTS) $(FILES)
 
-# The servers and clients that benchmarks use as baselines.
+# The servers and clients used as baselines of benchmarks.
 bench_tools := $(addprefix $(BUILD)/bench/,rawserver bareclient sleeper recordgen)
 $(BUILD)/tests/bench/%.o: room_cflags = -Iipf-sim
 $(BUILD)/bench/rawserver: $(addprefix $(BUILD)/tests/,bench/rawserver.o bench/rawanswer.o bench/rawtls.o bench/sendlog.o) \
@@ -400,15 +399,16 @@ deps-all: ## install the packages for building, testing and linting
 	$(Q)$(MAKE) --no-print-directory deps DEPS="$(DEBS) $(DEBS_TEST) $(DEBS_LINT)"
 
 # ---- the state of the sources ---------------------------------------------------------------------------------------
-# Generated tables keep the layout that their scripts gave them.
+# Generated tables keep the layout their scripts gave them.
 formatted = $(filter-out $(shell grep -rl --include='*.[ch]' 'clang-format off' lib),$(wildcard $(shell find lib libipf ipf-* tests examples -name '*.[ch]')))
 
 by_each_processor = xargs -P $(shell nproc) -n 16
 
-lint: format-check ## check manual pages, wording, names of tests, shell scripts and layout (by the linters that are installed)
+lint: format-check ## check manual pages, English, names of tests, shell scripts and layout (by the installed linters)
 	$(Q)mandoc -T lint -W warning $(filter-out $(pages_made),$(MANUALS)) $(wildcard $(pages_made))
 	$(Q)BUILD=$(BUILD) tests/house/words.sh
 	$(Q)awk -f tests/house/test_names.awk tests/*/*.t tests/unit/*.c
+	$(Q)! command -v python3 >/dev/null || python3 tests/house/prose.py
 	$(Q)! command -v shellcheck >/dev/null || { echo tests/tap.sh; \
 		find .ci examples lib share tests -type f | xargs grep -lE '^#!.*(sh|bash)$$'; } | $(by_each_processor) shellcheck -S warning
 
@@ -434,7 +434,7 @@ graph: ## print the include graph of the folders for Graphviz
 html: ## the manual pages as linked HTML pages, in $(BUILD)/html
 	$(Q)tests/house/html.sh $(BUILD)/html $(MANUALS)
 
-# A release: what git tracks, in a folder that is named after the version; and what it is linked with.
+# A release: the files git tracks, in a folder named after the version, and the files it links to.
 pkgs_all := $(sort $(foreach p,lib prep sched fire collect report,$(pkgs_$(p))))
 dist: ## a tar archive of the sources, and its bill of materials, in $(BUILD)
 	$(Q)mkdir -p $(BUILD) && git archive --prefix=ipf-$(VERSION)/ -o $(BUILD)/ipf-$(VERSION).tar.gz HEAD
@@ -445,8 +445,9 @@ dist: ## a tar archive of the sources, and its bill of materials, in $(BUILD)
 advisories: ## say which libraries have a newer version in Debian's archive, which mends advisories by it (after apt-get update)
 	$(Q)examples/debian/sbom.sh $(VERSION) Makefile $(pkgs_all) | examples/debian/advisories.sh
 
-# Debian packages of what is committed; see examples/debian. The changelog has the version of lib/version.h and the date of the last
-# commit. A revision of 0 leaves 1 to Debian. Debian's variables say who makes the packages: without them it is nobody's address.
+# Debian packages of the committed tree; see examples/debian. The changelog has the version of lib/version.h and the date of the
+# last commit. A revision of 0 leaves 1 to Debian. Debian's variables say who makes the packages: without them it is nobody's
+# address.
 deb: dist ## build Debian packages, in $(BUILD)/deb (needs DEPS="debhelper dpkg-dev lintian")
 	$(Q)rm -rf $(BUILD)/deb && mkdir -p $(BUILD)/deb && cp $(BUILD)/ipf-$(VERSION).tar.gz $(BUILD)/deb/ipf_$(VERSION).orig.tar.gz
 	$(Q)tar -xzf $(BUILD)/ipf-$(VERSION).tar.gz -C $(BUILD)/deb && cd $(BUILD)/deb/ipf-$(VERSION) && cp -r examples/debian debian && \
@@ -460,7 +461,7 @@ deb: dist ## build Debian packages, in $(BUILD)/deb (needs DEPS="debhelper dpkg-
 	else echo "deb: not checked: lintian is not installed"; fi
 	$(call say,DEB,"$(BUILD)/deb/*.deb")
 
-# The programs with the libraries that they need, for systems without these packages; needs patchelf.
+# The programs with the libraries they need, for systems without these packages; needs patchelf.
 bundle_name := ipf-$(VERSION)-linux-$(shell uname -m)
 date_of_sources = $(or $(SOURCE_DATE_EPOCH),$(shell git log -1 --format=%ct 2>/dev/null),0)
 bundle: all ## a folder of the programs with their libraries, as a tar archive in $(BUILD)

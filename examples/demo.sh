@@ -2,7 +2,7 @@
 # The whole pipeline in about 45 seconds, against the simulated model server: `make demo` builds and runs it.
 #
 # Every command is shown before it runs, as you would type it. Set DEMO to keep the streams and reports in another
-# folder, BUILD to use programs from another build. Where nothing is built, it uses those that are installed.
+# folder, BUILD to use programs from another build. Where nothing is built, it uses installed ones.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -27,7 +27,7 @@ show() { # COMMAND LINE
 	printf '\n$ %s\n' "$1"
 	eval "$1"
 }
-# What follows is text that is printed, then evaluated.
+# The text below is printed, then evaluated.
 # shellcheck disable=SC2016,SC2034
 {
 say 'A model server to measure: simulated, on a free port of this machine.'

@@ -18,13 +18,13 @@
 
 struct check {
 	FILE *to;
-	const char *name; /* of the input */
+	const char *name; /* the input's */
 	int64_t line;
 	int64_t violations, all_violations, requests, clients;
 	struct record_reader *parser;
 	struct schedule schedule;
 	bool has_schedule;
-	int64_t targets; /* of the header; 0: one that has no list */
+	int64_t targets; /* the header's; 0: one that has no list */
 	bool predicted;  /* a request may have waited for a replica in vain */
 	struct seen_numbers seen;
 };
@@ -115,7 +115,7 @@ static void check_header(struct check *c, json_t *header, const char *api)
 
 /* ---- requests ---- */
 
-/* In the order in which they happen, of those that are there. */
+/* In the order in which they happen, if present. */
 static void check_order(struct check *c, const struct record *r)
 {
 	const struct {
@@ -137,7 +137,7 @@ static void check_order(struct check *c, const struct record *r)
 	}
 }
 
-/* Of a request that was sent again: the attempts before the one that the record is of. */
+/* For a request sent again: the attempts before the recorded one. */
 static void check_attempts(struct check *c, const struct record *r)
 {
 	struct jdoc doc = {0};
@@ -185,7 +185,7 @@ static void check_reads(struct check *c, const struct record *r)
 			violation(c, "reads[%zu]: expected a number of bytes above 0, got 0", i);
 		else
 			continue;
-		return; /* what follows from it would be said many times */
+		return; /* its consequences would be repeated */
 	}
 	if (r->reads_count && r->end_ns != IPF_ABSENT && r->end_ns < r->reads[r->reads_count - 1].t_ns)
 		violation(c, "end_ns: expected the time of the last read (%" PRId64 ") or more, got %" PRId64,
@@ -203,13 +203,13 @@ static void check_answer(struct check *c, const struct record *r)
 	if (r->status != IPF_ABSENT && r->first_byte_ns == IPF_ABSENT)
 		violation(c, "first_byte_ns: missing, but there is a status");
 	if (r->error != RECORD_OK && !r->error_text.len)
-		violation(c, "error.text: expected what happened, in words");
+		violation(c, "error.text: expected a message");
 }
 
 static void check_place(struct check *c, const struct record *r)
 {
 	if (seen_numbers_add(&c->seen, r->n))
-		violation(c, "n: expected a number that no other line has, got %" PRId64 " again", r->n);
+		violation(c, "n: expected a unique number, got %" PRId64 " again", r->n);
 	if (c->has_schedule && (uint64_t)r->stage >= c->schedule.count)
 		violation(c, "stage: expected less than %zu, the number of stages, got %" PRId64, c->schedule.count, r->stage);
 	if (r->req == IPF_ABSENT)
@@ -257,7 +257,7 @@ static void summarise(struct check *c)
 	        c->clients, c->clients == 1 ? "" : "s");
 }
 
-/* What follows the last good line is a violation like any other; a system that fails is none. */
+/* The rest after the last good line is a violation like any other; a failing system is not. */
 static int check_lines(struct check *c, struct stream_reader *stream, struct ipf_error *err)
 {
 	struct ipf_error bad = {0};

@@ -44,7 +44,7 @@ struct collect {
 	struct measure_options measure_options;
 	struct response response;
 	struct measure measure;
-	struct stage_edges *edges;         /* of the input that is read */
+	struct stage_edges *edges;         /* the input read's */
 	struct output_check *output_check; /* NULL: texts are not checked */
 	struct history_tokens *history;    /* NULL: no input has live histories; like the next */
 	struct early_turns *early;
@@ -62,7 +62,7 @@ struct collect {
 	struct progress progress;
 	struct run_view *view; /* NULL: the progress line, if anything */
 	struct run_counts counts;
-	json_t *findings;                /* of the transport, once the inputs have ended */
+	json_t *findings;                /* the transport's, once the inputs have ended */
 	struct live_run *live;           /* NULL: nothing goes on beside the records */
 	struct prometheus *prometheus;   /* NULL: not asked; like the next */
 	struct earlier_samples *earlier; /* NULL: none are taken over */
@@ -111,7 +111,7 @@ int open_token_counter(struct token_counter **tokens, const struct collect_optio
 	return hub_token_counter_open(tokens, options->tokenizer, say, err);
 }
 
-/* Before the inputs are opened, which waits for them: an address that is taken is reported before the run begins. */
+/* Before the inputs are opened, which waits for them: an address taken is reported before the run begins. */
 static int open_publish(struct collect *c, const struct publish_options *options, struct ipf_error *err)
 {
 	struct buffer line = {0};
@@ -126,7 +126,7 @@ static int open_publish(struct collect *c, const struct publish_options *options
 	return 0;
 }
 
-/* Of a run that was predicted there is no server and no time at which it ran. */
+/* A predicted run has no server and no time. */
 static int check_watched(const struct collect *c, const struct collect_options *options, struct ipf_error *err)
 {
 	const char *option = options->scrape.targets.count ? "--scrape"
@@ -142,7 +142,7 @@ static int check_watched(const struct collect *c, const struct collect_options *
 	                     stream_reader_name(record_reader_stream(c->inputs.list[0].reader)));
 }
 
-/* The range that it is asked for counts from the run's start. */
+/* The range it is asked for counts from the run's start. */
 static int open_prometheus(struct collect *c, const struct collect_options *options, struct ipf_error *err)
 {
 	if (!options->scrape.prometheus)
@@ -213,8 +213,8 @@ static int begin_history(struct collect *c)
 	return c->history && c->early ? 0 : -1;
 }
 
-/* Several inputs count as parts of one run: shards by their headers, whose arrivals add up, or otherwise clients that
- * shared the schedule of each. */
+/* Several inputs count as parts of one run: shards by their headers, whose arrivals add up, or otherwise clients
+ * sharing the schedule of each. */
 static int begin_input(struct collect *c, const struct record_input *input, struct ipf_error *err)
 {
 	if (verdict_part(c->verdict, &input->schedule) < 0)
@@ -253,7 +253,7 @@ static int flush(struct collect *c, const struct record *record, struct ipf_erro
 	return stream_writer_flush(c->writer, err);
 }
 
-/* Everything that watches the run, a line each. */
+/* All watchers of the run, a line each. */
 static int watch(struct collect *c, const struct observation *o, struct ipf_error *err)
 {
 	if (o->row->ok && itl_histograms_add(c->itl, o->row, o->measure, err) < 0)
@@ -300,7 +300,7 @@ static int collect_record(struct collect *c, const struct record_input *input, c
 	return flush(c, record, err);
 }
 
-/* Records that waited for one that has been collected now. */
+/* Records waiting for one collected now. */
 static int collect_early(struct collect *c, const struct record_input *input, struct ipf_error *err)
 {
 	struct record record;
@@ -313,7 +313,7 @@ static int collect_early(struct collect *c, const struct record_input *input, st
 	return got;
 }
 
-/* A record of a turn waits for that of the turn that it continues. */
+/* A record of a turn waits for that of the turn it continues. */
 static int collect_in_order(struct collect *c, const struct record_input *input, const struct record *record,
                             struct ipf_error *err)
 {
@@ -343,7 +343,7 @@ static int collect_client(struct collect *c, struct slice client, struct ipf_err
 	return stream_writer_line(c->writer, &c->line, err);
 }
 
-/* What was recorded of the servers is handed on as it is. */
+/* Server samples are passed on unchanged. */
 static int collect_sample(struct collect *c, struct slice sample, struct ipf_error *err)
 {
 	run_view_sample(c->view, sample);
@@ -352,7 +352,7 @@ static int collect_sample(struct collect *c, struct slice sample, struct ipf_err
 	return stream_writer_line(c->writer, &c->line, err);
 }
 
-/* Says what publishing has met, once for each target. */
+/* Reports errors of publishing, once for each target. */
 static void show_publish(struct collect *c)
 {
 	struct buffer line = {0};
@@ -370,7 +370,7 @@ static void show(struct collect *c)
 {
 	struct buffer line = {0};
 	if (c->view)
-		publish_tick(c->publish, c->verdict, NULL); /* what it says waits for the end of the screen */
+		publish_tick(c->publish, c->verdict, NULL); /* its messages wait for the end of the screen */
 	else
 		show_publish(c);
 	run_view_show(c->view, &c->counts, c->verdict);
@@ -437,7 +437,7 @@ static int step(struct collect *c, const struct record_input *input, struct ipf_
 	return got == 1 && is_stable(c) ? 0 : got;
 }
 
-/* Of a shard, also which one, and the host on which it ran: of several machines, this one is to look at. */
+/* For a shard, adds its number and host: if several machines differ, this is the one to look at. */
 static void note_incomplete(struct collect *c, const struct record_input *input, const char *why)
 {
 	json_t *header = stream_reader_header(record_reader_stream(input->reader)),
@@ -468,7 +468,7 @@ static int note_missing_shards(struct collect *c, struct ipf_error *err)
 	return 0;
 }
 
-/* What --until-stable found, for the verdict. */
+/* The result of --until-stable, for the verdict. */
 static void note_stability(struct collect *c)
 {
 	const struct stable_finding *f = until_stable_finding(c->until_stable);
@@ -483,7 +483,7 @@ static void note_stability(struct collect *c)
 	buffer_release(&text);
 }
 
-/* What is wrong with them is the user's to know, but takes nothing from the rows. */
+/* Their faults concern the user, but change no rows. */
 static int take_earlier(struct collect *c, struct ipf_error *err)
 {
 	struct ipf_error bad = {0}, broken = {0};
@@ -510,7 +510,7 @@ int collect_run(struct collect *c, struct ipf_error *err)
 	if (c->inputs.predicted && c->inputs.count > 1)
 		verdict_predicted_apart(c->verdict);
 	if (c->inputs.list[0].continues)
-		note_incomplete(c, &c->inputs.list[0], "the rest of a run, without the records that it continues");
+		note_incomplete(c, &c->inputs.list[0], "the rest of a run, without the records of its beginning");
 	if (note_missing_shards(c, err) < 0 || client_clocks_begin(&c->clocks, &c->inputs, err) < 0)
 		return -1;
 	for (size_t i = 0; i < c->inputs.count; i++) {
@@ -527,7 +527,7 @@ int collect_run(struct collect *c, struct ipf_error *err)
 			*err = broken;
 			return -1;
 		}
-		/* what the writer of the records knew to be missing */
+		/* gaps known to the writer of the records */
 		json_t *trailer = stream_reader_trailer(record_reader_stream(c->inputs.list[i].reader));
 		const char *why = json_string_value(json_object_get(trailer, "incomplete"));
 		const bool goes_on = c->inputs.continued && i + 1 < c->inputs.count;
@@ -557,7 +557,7 @@ static void describe(struct collect *c, bool whole, bool verbose, struct buffer 
 		until_stable_describe(c->until_stable, out);
 		buffer_byte(out, '\n');
 	}
-	/* a single shard is what each client has; several are meant to be all */
+	/* a single shard is one client's part; several should be all of them */
 	if (c->missing.len && (verbose || c->inputs.count > 1))
 		buffer_format(out, "%s: the results are those of a part of the run\n", c->missing.data);
 	if (c->counts.tokens_unknown)
@@ -582,7 +582,7 @@ static void note_steady(struct collect *c)
 	buffer_release(&text);
 }
 
-/* Sends the final figures out; the rows do not wait for that. Returns what becomes of the trailer's "publish". */
+/* Sends the final figures out; the rows do not wait for it. Returns the trailer's "publish". */
 static json_t *finish_publish(struct collect *c, struct ipf_error *err)
 {
 	if (!c->publish || flush(c, NULL, err) < 0)
@@ -592,7 +592,7 @@ static json_t *finish_publish(struct collect *c, struct ipf_error *err)
 	return publish_json(c->publish);
 }
 
-/* What is known of the clients' clocks: new, NULL if there is one client. */
+/* The clients' clocks: new, NULL if there is one client. */
 static json_t *judge_clocks(struct collect *c)
 {
 	json_t *clocks = client_clocks_end(&c->clocks, &c->inputs);
@@ -611,7 +611,7 @@ int collect_end(struct collect *c, bool whole, bool verbose, struct buffer *note
 	progress_end(&c->progress);
 	run_view_end(c->view, &c->counts, c->verdict);
 	if (status == 0 && !c->compressed)
-		status = stream_writer_flush(c->writer, err); /* what cannot be written is the only thing to say */
+		status = stream_writer_flush(c->writer, err); /* a failed write is the only thing to report */
 	describe(c, whole, verbose, notes);
 	return status;
 }

@@ -32,7 +32,7 @@ int open_token_counter(struct token_counter **tokens, const struct collect_optio
 struct collect;
 
 /* Opens all inputs (none: standard input) and the output, and writes the results' header with the headers of all
- * inputs. `argv` (taken over) holds the options that shape the content. */
+ * inputs. `argv` (taken over) holds the options for the content. */
 int collect_open(struct collect **collect, const struct collect_options *options, const struct operands *records,
                  json_t *argv, struct ipf_error *err);
 /* Writes rows until the inputs end, or the run is stable (--until-stable). Bad input is kept in `err`, and the next

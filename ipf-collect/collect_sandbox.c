@@ -28,7 +28,7 @@ static const struct sandbox_file files[] = {
 /* The options whose servers are connected to. */
 static const size_t lists[] = {OFFSET(scrape.targets), OFFSET(gpu), OFFSET(publish.push.figures.targets)};
 static const size_t urls[] = {OFFSET(scrape.prometheus), OFFSET(publish.push.otlp)};
-/* libcurl goes through the proxies that these name. */
+/* libcurl goes through the proxies these name. */
 static const char *const proxies[] = {"http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"};
 
 #define COUNT_OF(array_) (sizeof(array_) / sizeof *(array_))

@@ -10,7 +10,7 @@
 struct earlier_samples {
 	struct stream_reader *reader;
 	struct jdoc doc;
-	char incomplete[512]; /* what is wrong with them; "": nothing */
+	char incomplete[512]; /* their faults; "": none */
 };
 
 static json_t *start_of(const json_t *header)
@@ -70,7 +70,7 @@ int earlier_samples_open(struct earlier_samples **earlier, const char *path, con
 	return stream_reader_open(&e->reader, path, "results", err) < 0 ? -1 : check_same_run(e, inputs, err);
 }
 
-/* Samples begin with the member that names their kind. */
+/* Samples begin with the member naming their kind. */
 static bool is_taken(struct slice line)
 {
 	static const char *const kinds[] = {"{\"sample\":\"server\"", "{\"sample\":\"gpu\""};

@@ -1,5 +1,5 @@
-/* What only a live run can know, taken over from results that were collected while it lasted (--samples): the samples
- * of servers and devices, and what the trailer says of them.
+/* Samples only a live run can take, from results collected while it lasted (--samples): those of servers and devices,
+ * and their members of the trailer.
  *
  *     struct earlier_samples *earlier = NULL;                            // stays NULL without a path
  *     if (earlier_samples_open(&earlier, path, &inputs, &err) < 0) …     // results of another run are refused
@@ -21,11 +21,11 @@ struct earlier_samples;
  * times of their samples count from another start, because the earliest shard is missing in one of the two. */
 int earlier_samples_open(struct earlier_samples **earlier, const char *path, const struct record_inputs *inputs,
                          struct ipf_error *err);
-/* Writes their samples, in their order. What is wrong with the earlier results, which may be cut, is in `bad`; the
- * samples before are there. -1: `err`, the output failed. */
+/* Writes their samples, in their order. `bad` gets the fault of the earlier results, which may be cut; the samples
+ * before it are there. -1: `err`, the output failed. */
 int earlier_samples_copy(struct earlier_samples *earlier, struct stream_writer *writer, struct buffer *line,
                          struct ipf_error *bad, struct ipf_error *err);
-/* Adds the members of their trailer that are about samples, and "samples": what was read of them. */
+/* Adds the members of their trailer about samples, and "samples": the samples read. */
 void earlier_samples_trailer(const struct earlier_samples *earlier, json_t *trailer);
 void earlier_samples_close(struct earlier_samples *earlier);
 

@@ -19,7 +19,7 @@
 #define PATHS_MOST   100
 #define EXAMPLE      44 /* characters shown of a value */
 
-/* What a pointer looks for; used as bit numbers. */
+/* The roles of a pointer; used as bit numbers. */
 enum pointer_role {
 	TEXT,
 	REASONING,
@@ -79,9 +79,9 @@ struct explain {
 	struct measure measure;
 	struct token_counter *tokens;
 	struct jdoc doc;
-	unsigned *roles; /* of each node of the current event */
+	unsigned *roles; /* for each node of the current event */
 	size_t roles_cap;
-	unsigned role; /* that mark() sets */
+	unsigned role; /* set by mark() */
 	struct event_path paths[PATHS_MOST];
 	size_t paths_count;
 	struct buffer path, value, message;
@@ -215,7 +215,7 @@ static void show_wire_place(struct explain *x, const char *name)
 
 static void show_paths(struct explain *x)
 {
-	fprintf(x->to, "  values, and what %s uses them for\n", shown(api_name(x->api)).text);
+	fprintf(x->to, "  values, and their use in %s\n", shown(api_name(x->api)).text);
 	for (size_t i = 0; i < x->paths_count; i++) {
 		const struct event_path *p = &x->paths[i];
 		fprintf(x->to, "    %s  %s  (%lld×)  ", *p->name ? shown(p->name).text : "(whole event)",
@@ -248,7 +248,7 @@ static void show_value(struct explain *x, jdoc_id node, enum pointer_role role)
 	fprintf(x->to, " %s %s", role_names[role], shown_slice(buffer_all(&x->value)).text);
 }
 
-/* Roles whose value says that the response goes on, such as NOT_FINISHED. */
+/* Roles whose value says the response goes on, such as NOT_FINISHED. */
 static unsigned not_yet(const struct explain *x)
 {
 	const struct api_response *r = x->response.format;
@@ -258,7 +258,7 @@ static unsigned not_yet(const struct explain *x)
 	return (end ? 0 : 1u << END) | (finish ? 0 : 1u << FINISH);
 }
 
-/* What the descriptor finds in the event; nulls and empty strings do not count. */
+/* Values found by the descriptor in the event; nulls and empty strings do not count. */
 static bool show_found(struct explain *x)
 {
 	bool any = false;
@@ -309,7 +309,7 @@ static int show_event(struct explain *x, const struct record *record, const stru
 		fprintf(x->to, x->response.protobuf ? " invalid message: %s" : " not JSON: %s",
 		        x->value.len ? shown_slice(buffer_all(&x->value)).text : "(nothing)");
 	} else if (!show_found(x)) {
-		fputs(" nothing that the descriptor uses", x->to);
+		fputs(" nothing used by the descriptor", x->to);
 	}
 	fputc('\n', x->to);
 	return 0;
@@ -375,7 +375,7 @@ static void show_count(struct explain *x, const char *what, int64_t value)
 		fprintf(x->to, ", %s %lld", what, (long long)value);
 }
 
-/* What the server says of its work: cached tokens, drafts, times. */
+/* The server's figures about its work: cached tokens, drafts, times. */
 static void show_reported(struct explain *x)
 {
 	const struct response *r = &x->response;
@@ -453,7 +453,7 @@ static bool describes_count(const struct api_pointers *from)
 	return from->count > 0 || from->header || from->sum;
 }
 
-/* What the descriptor does not describe, or describes but does not find. */
+/* Members that the descriptor does not describe, or describes but does not find. */
 static void show_missing(struct explain *x, const struct result *row)
 {
 	const struct api_response *r = x->response.format;

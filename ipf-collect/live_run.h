@@ -1,4 +1,4 @@
-/* What goes on beside the records while a run lasts: other threads take samples (of accelerators and servers), and the
+/* Activities beside the records while a run lasts: other threads take samples (of accelerators and servers), and the
  * main thread writes them between the rows.
  *
  *     struct live_run *live = NULL;                                 // stays NULL if nothing is asked for
@@ -23,8 +23,8 @@
 struct live_run;
 
 int live_run_start(struct live_run **live, const struct collect_options *options, struct ipf_error *err);
-/* -1: IPF_USAGE if the records are complete, so that there is nothing left to watch; IPF_INPUT if they do not say when
- * the run began. */
+/* -1: IPF_USAGE if the records are complete, so there is nothing left to watch; IPF_INPUT if they do not say when the
+ * run began. */
 int live_run_begin(struct live_run *live, const struct record_inputs *inputs, struct ipf_error *err);
 /* Readable when there are samples to write; -1 for NULL. */
 int live_run_fd(const struct live_run *live);
@@ -32,7 +32,7 @@ int live_run_fd(const struct live_run *live);
 int live_run_write(struct live_run *live, struct stream_writer *writer, struct run_view *view, struct ipf_error *err);
 int live_run_row(struct live_run *live, const struct observation *o, struct ipf_error *err);
 void live_run_stop(struct live_run *live);
-/* Adds what only a live run knows. */
+/* Adds the members only a live run has. */
 void live_run_trailer(const struct live_run *live, const struct schedule *schedule, json_t *trailer);
 /* Appends the notes for the end of the run, a line each. */
 void live_run_describe(const struct live_run *live, bool verbose, struct buffer *out);

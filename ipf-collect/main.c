@@ -37,16 +37,16 @@ static const struct option_spec specs[] = {
 	OPTION_HEADING("Metrics"),
 	OPTION_CHOICE_OF(
 		0, "itl", "MODE", struct collect_options, measure.itl, itl_mode_names,
-		"inter-token latency sample: gap (default), token (a gap divided among the tokens of the event that "
-		"ends it) or request (the mean gap of a request)"),
+		"inter-token latency sample: gap (default), token (a gap divided among the tokens of the event ending it) or "
+		"request (the mean gap of a request)"),
 	OPTION_CHOICE_OF(0, "definition", "TOOL", struct collect_options, definition, tool_names,
                      "results by the definitions of another tool: " TOOL_NAMES " (default: those of ipf-results(5))"),
 	OPTION(OPTION_DURATION, 0, "stall", "TIME", struct collect_options, measure.stall_ns,
            "count a gap longer than TIME as a stall (default: 10 times the request's median gap, and at least 100ms)"),
 	OPTION(OPTION_DURATION, 0, "deadline", "TIME", struct collect_options, measure.deadline_ns,
-           "measure fluidity: the share of tokens that arrive within TIME of the previous token's deadline"),
+           "measure fluidity: the share of tokens within TIME of the previous token's deadline"),
 	OPTION(OPTION_TEXT, 0, "replica-header", "NAME", struct collect_options, measure.replica_header,
-           "take the replica that answered from this response header, which ipf-fire --record-header recorded"),
+           "take the replica from this response header, recorded by ipf-fire --record-header"),
 	OPTION_HEADING("While the run lasts"),
 	OPTION(OPTION_LIST, 0, "gpu", "SOURCE", struct collect_options, gpu,
            "sample accelerators: auto, nvml, nvidia-smi, amd-smi, or an exporter: dcgm:URL or amd:URL (repeatable)"),
@@ -57,7 +57,7 @@ static const struct option_spec specs[] = {
 	OPTION(OPTION_DURATION, 0, "scrape-timeout", "TIME", struct collect_options, scrape.timeout_ns,
            "time limit of a scrape (default: 5s)"),
 	OPTION_UNSHAPING(OPTION_TEXT, 0, "scrape-bearer", "FILE|!COMMAND", struct collect_options, scrape.bearer,
-                     "send the bearer token in FILE, or the one that COMMAND prints, with each scrape"),
+                     "send the bearer token in FILE, or the one printed by COMMAND, with each scrape"),
 	OPTION(OPTION_FILE, 0, "cacert", "FILE", struct collect_options, scrape.cacert,
            "trust the certificates in FILE (PEM)"),
 	OPTION(OPTION_FLAG, 0, "insecure", NULL, struct collect_options, scrape.insecure,
@@ -77,7 +77,7 @@ static const struct option_spec specs[] = {
 	OPTION(OPTION_DURATION, 0, "prometheus-timeout", "TIME", struct collect_options, scrape.prometheus_timeout_ns,
            "time limit of a question to it (default: 30s)"),
 	OPTION_UNSHAPING(OPTION_TEXT, 0, "prometheus-bearer", "FILE|!COMMAND", struct collect_options,
-                     scrape.prometheus_bearer, "send the bearer token in FILE, or the one that COMMAND prints, to it"),
+                     scrape.prometheus_bearer, "send the bearer token in FILE, or the one printed by COMMAND, to it"),
 	OPTION_HEADING("Results"),
 	OPTION(OPTION_DURATION, 0, "every", "TIME", struct collect_options, every_ns,
            "sum the run up in windows of TIME, and sample devices each TIME, from 100ms to 1h (default: 1s)"),
@@ -88,7 +88,7 @@ static const struct option_spec specs[] = {
 	OPTION(OPTION_FLAG, 0, "text", NULL, struct collect_options, measure.keep_text,
            "include the text of the responses and their reasoning"),
 	OPTION(OPTION_FLAG, 0, "explain", NULL, struct collect_options, explain,
-           "print how each response is parsed, and what is missing, instead of results"),
+           "print how each response is parsed, and its missing parts, instead of results"),
 	OPTION(OPTION_TEXT, 0, "where", "CONDITION", struct collect_options, where,
            "with --explain: only failed requests, or ok, failed=KIND, id=ID"),
 	OPTION(OPTION_FLAG, 0, "check", NULL, struct collect_options, check,
@@ -118,7 +118,7 @@ static const struct option_spec specs[] = {
                      "file with the key for --otlp, instead of a variable"),
 	COMMON_OPTIONS(struct collect_options, common),
 	OPTION_UNSHAPING(OPTION_FLAG, 0, "sandbox", NULL, struct collect_options, sandbox,
-                     "once everything is open, keep only the files, ports and system calls that are needed"),
+                     "once everything is open, keep only the needed files, ports and system calls"),
 };
 
 static const struct program program = {
@@ -144,7 +144,7 @@ static void print_notes(const struct buffer *text)
 	}
 }
 
-/* What one source of samples alone can use. */
+/* Options for one source of samples. */
 static int check_sources(const struct scrape_options *o, struct ipf_error *err)
 {
 	if (o->metrics.count && !o->targets.count && !o->prometheus)
@@ -183,7 +183,7 @@ static int check_definition(const struct collect_options *options, struct ipf_er
 		                     "ipf-report --as %s shows them",
 		                     tool_names[options->definition], tool_names[options->definition]);
 	if (options->measure.itl != ITL_GAP)
-		return ipf_error_set(err, IPF_USAGE, "--itl is not for --definition, which says what a sample is");
+		return ipf_error_set(err, IPF_USAGE, "--itl is not for --definition, which defines the samples");
 	return 0;
 }
 
@@ -246,7 +246,7 @@ int main(int argc, char **argv)
 		return program_misuse(&program, &err);
 	}
 	if (options.where && !options.explain) {
-		ipf_error_set(&err, IPF_USAGE, "--where chooses what --explain prints: add --explain");
+		ipf_error_set(&err, IPF_USAGE, "--where selects responses for --explain: add --explain");
 		return program_misuse(&program, &err);
 	}
 	if (options.where && explain_where_check(options.where, &err) < 0)

@@ -66,7 +66,7 @@ static int64_t start_of(const struct record_input *input)
 	           : IPF_ABSENT;
 }
 
-/* The requests that a later part sends again are the later part's. */
+/* The requests a later part sends again are the later part's. */
 static int drop_restarted(struct record_inputs *inputs, size_t part, struct ipf_error *err)
 {
 	json_t *restarted = json_object_get(inputs->list[part].continues, "restarted"), *n;
@@ -79,7 +79,7 @@ static int drop_restarted(struct record_inputs *inputs, size_t part, struct ipf_
 	return 0;
 }
 
-/* The parts of a run that was continued: the first one, then those that continue it. */
+/* The parts of a continued run: the first one, then those continuing it. */
 static int find_continued(struct record_inputs *inputs, struct ipf_error *err)
 {
 	json_t *t0 = json_object_get(stream_reader_header(record_reader_stream(inputs->list[0].reader)), "t0_unix_ns");
@@ -101,7 +101,7 @@ static int find_continued(struct record_inputs *inputs, struct ipf_error *err)
 	return 0;
 }
 
-/* With a start that is not known, no client can be placed before or after another. */
+/* With an unknown start, no client can be placed before or after another. */
 static void place_in_time(struct record_inputs *inputs)
 {
 	int64_t first = IPF_ABSENT;

@@ -1,5 +1,4 @@
-/* The records that a run of the program reads: one stream, or several that are parts of one run (the clients that
- * shared its schedule).
+/* The records a run of the program reads: one stream, or several parts of one run (the clients sharing its schedule).
  *
  *     struct record_inputs inputs = {0};
  *     if (record_inputs_open(&inputs, options->api, records, &err) < 0) …
@@ -23,26 +22,25 @@ struct record_input {
 	struct schedule schedule;      /* empty if the records do not contain it */
 	int64_t offset_ns;             /* how much later than the earliest input this one began; 0: not known */
 	json_t *continues;             /* its header's "continues": the rest of a run; borrowed; NULL */
-	struct seen_numbers restarted; /* the n of its requests that a later input has */
+	struct seen_numbers restarted; /* the n of its requests a later input has */
 };
 
 struct record_inputs {
 	struct record_input *list;
 	size_t count;
-	struct shard_set shards; /* of a schedule that was divided; empty if it was not */
+	struct shard_set shards; /* a divided schedule's; empty if it was not */
 	int64_t t0_unix_ns;      /* when the earliest began, since the epoch; IPF_ABSENT: not known of each */
-	json_t *predicted;       /* what a twin predicted the run by (twin/predicted.h); borrowed; NULL: it was measured */
+	json_t *predicted;       /* the twin's prediction (twin/predicted.h); borrowed; NULL: the run was measured */
 	bool live;               /* an input is being written while we read it */
 	bool continued; /* the inputs follow each other: each but the first continues the run (ipf-fire --continue) */
 };
 
-/* Opens the descriptor to parse the records with: the one that is `requested`, or the one in their header if that is
- * NULL. */
+/* Opens the descriptor to parse the records with: the `requested` one, or the one in their header if it is NULL. */
 int record_input_open_api(struct record_reader *records, const char *requested, struct api **api,
                           struct ipf_error *err);
 
 /* Opens all `records` (none: standard input) and reads their headers. `api`: --api, or NULL. -1: IPF_INPUT also for a
- * shard or a run that is given twice, and for runs that were measured beside runs that were predicted. */
+ * shard or a run given twice, and for runs measured beside predicted ones. */
 int record_inputs_open(struct record_inputs *inputs, const char *api, const struct operands *records,
                        struct ipf_error *err);
 void record_inputs_release(struct record_inputs *inputs);

@@ -12,7 +12,7 @@ static json_t *stall_rule(const struct measure_options *options)
 	return json_pack("{s:i, s:I}", "over_medians", STALL_MEDIANS, "over_ns", (json_int_t)STALL_LEAST_NS);
 }
 
-/* The name of the run, if its parts agree on one, or that of the output. New; NULL: it has none. */
+/* The name of the run, if its parts agree on one, or the output's. New; NULL: it has none. */
 static json_t *run_name(const struct record_inputs *inputs, const char *output)
 {
 	json_t *name = NULL;

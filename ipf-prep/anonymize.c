@@ -80,8 +80,8 @@ static const char *const format_names[] = {[ANONYMOUS_MOONCAKE] = "mooncake", [A
 static const struct option_spec specs[] = {
 	OPTION_HEADING("What is left"),
 	O(OPTION_FILE, 0, "salt-file", "FILE", salt_file,
-      "key the hashes with the bytes of FILE, so that other traces with this salt have the same (default: random "
-      "bytes that are forgotten)"),
+      "key the hashes with the bytes of FILE, so other traces with this salt have the same (default: random bytes, "
+      "not kept)"),
 	PARSED("block-tokens", "N", block_tokens, parse_block_tokens,
            "hash blocks of N tokens: which prompts begin alike is kept to the block (default: 512, as Mooncake)"),
 	CHOICE("times", "shift|exact", times, times_names,
@@ -94,7 +94,9 @@ static const struct option_spec specs[] = {
            "write keyed names of models (default), the names themselves, or none"),
 	O(OPTION_LIST, 0, "keep-tag", "NAME", kept_tags,
       "with -f trace, keep the tag NAME of requests as it is (repeatable)"),
-	O(OPTION_FILE, 0, "report", "FILE", report, "write the report of what is left to FILE (default: standard error)"),
+	O(OPTION_FILE, 0, "report", "FILE", report,
+      "write the report of identifying remains to FILE (default: standard "
+      "error)"),
 
 	OPTION_HEADING("Input"),
 	O(OPTION_FILE, 't', "tokenizer", "NAME", prep.tokenizer,
@@ -104,17 +106,17 @@ static const struct option_spec specs[] = {
       "jsonl, csv and auto: read field NAME from this place of a record, or from the column or member of this name "
       "(repeatable)"),
 	O(OPTION_DURATION, 0, "from", "TIME", prep.from_ns,
-      "keep requests that arrive at least TIME after the start of the trace"),
+      "keep requests arriving at least TIME after the start of the trace"),
 	O(OPTION_DURATION, 0, "to", "TIME", prep.to_ns,
-      "keep requests that arrive less than TIME after the start of the trace"),
+      "keep requests arriving less than TIME after the start of the trace"),
 	MEMORY_OPTION(struct anonymize_options, prep.memory),
 
 	OPTION_HEADING("Common options"),
 	OUTPUT_OPTION(struct anonymize_options, prep.common),
 	OPTION_CHOICE_OF(
 		'f', "format", "mooncake|trace", struct anonymize_options, format, format_names,
-		"write the format of Mooncake (default), which others read too, or a trace of ours without prompts, "
-		"which also has what requests wait for"),
+		"write the format of Mooncake (default), which others read too, or a trace of ours without prompts, which "
+		"also has the parents of requests"),
 	OPTION_UNSHAPING(OPTION_COUNTER, 'v', "verbose", NULL, struct anonymize_options, prep.common.verbose,
                      "report more on standard error"),
 	OPTION_UNSHAPING(OPTION_FLAG, 'q', "quiet", NULL, struct anonymize_options, prep.common.quiet,
@@ -136,7 +138,7 @@ static const char *offer_source(size_t i)
 static const struct program anonymize_program = {
 	.name = "ipf-prep anonymize",
 	.operands = "SOURCE [FILE…]",
-	.summary = "make a trace that can be shared of a recorded one",
+	.summary = "make a shareable trace of a recorded one",
 	.details = "SOURCE is a format as for ipf-prep (ipf-prep --list, or auto); trace is a request\n"
 			   "trace of ours. Text becomes salted hashes of blocks of tokens;\n"
 			   "lengths, arrivals, sessions and what prompts share are kept. ipf-prep mooncake,\n"
@@ -162,7 +164,7 @@ struct anonymize_run {
 	struct anonymizer anonymizer;
 	struct anonymous_trace output;
 	struct remains remains;
-	struct text_output report_file; /* of --report; nothing in it: not open */
+	struct text_output report_file; /* for --report; empty: not open */
 	FILE *report;                   /* NULL: no report */
 	int64_t assumed;                /* requests whose data has no length of the answer */
 };
@@ -202,7 +204,7 @@ static int open_report(struct anonymize_run *run, struct ipf_error *err)
 	return 0;
 }
 
-/* Says neither what was read nor when: file names and dates point to somebody. A tokenizer names a model. */
+/* Reports neither inputs nor the date: file names and dates point to persons. A tokenizer names a model. */
 static json_t *make_header(const struct anonymize_options *o, bool exact)
 {
 	struct provenance p = {.tool = "ipf-prep", .undated = true};
@@ -228,7 +230,7 @@ static int open_output(struct anonymize_run *run, bool exact, struct ipf_error *
 	return status;
 }
 
-/* Opens all that is written, once the input is known to be there. `exact`: a tokenizer counted the lengths. */
+/* Opens all outputs, once the input is known to be there. `exact`: a tokenizer counted the lengths. */
 static int open_run(struct anonymize_run *run, bool exact, struct ipf_error *err)
 {
 	struct anonymize_options *o = run->options;
@@ -275,14 +277,14 @@ static int close_run(struct anonymize_run *run, struct ipf_error *err)
 
 /* ---- input ---- */
 
-/* Was it an estimate that counted this trace's tokens? */
+/* Did an estimate count this trace's tokens? */
 static bool is_estimated(const json_t *header)
 {
 	const json_t *tokenizer = json_object_get(header, "tokenizer"), *exact = json_object_get(tokenizer, "exact");
 	return json_is_false(exact);
 }
 
-/* Takes a request of a trace, with its media where the trace has marks of its media file: what is hashed is what is
+/* Takes a request of a trace, with its media in place of marks of the media file: the hash is that of the bytes
  * sent. */
 static int take_of_trace(struct anonymize_run *run, struct media_store *media, struct trace_request *request,
                          struct ipf_error *err)
@@ -347,7 +349,7 @@ static int anonymize_trace(struct anonymize_run *run, const char *path, struct i
 	return status;
 }
 
-/* Anything else that ipf-prep reads: whole conversations, and no text where only lengths are known. */
+/* Anything else ipf-prep reads: whole conversations, and no text where only lengths are known. */
 static int anonymize_source(struct anonymize_run *run, const struct operands *operands, struct ipf_error *err)
 {
 	struct prep_config *c = &run->options->prep;
@@ -372,7 +374,7 @@ static int anonymize_source(struct anonymize_run *run, const struct operands *op
 	return status;
 }
 
-/* One trace of ours is read as it is; the options that select need it to be a source. */
+/* One trace of ours is read as it is; selecting options need it to be a source. */
 static const char *whole_trace(const struct prep_config *c, const struct operands *operands)
 {
 	return c->fields.count || c->from_ns != IPF_ABSENT || c->to_ns != IPF_ABSENT ? NULL

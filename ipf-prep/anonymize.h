@@ -1,4 +1,4 @@
-/* ipf-prep anonymize: makes a trace that can be shared of one that was recorded, see ipf-prep-anonymize(1). */
+/* ipf-prep anonymize: makes a shareable trace of a recorded one, see ipf-prep-anonymize(1). */
 #ifndef PREP_ANONYMIZE_H
 #define PREP_ANONYMIZE_H
 

@@ -62,7 +62,7 @@ static void set_counts(json_t *end, const char *name, const struct reason *reaso
 	json_object_set_new(end, name, counts);
 }
 
-/* Prompts that are the same as an earlier one, although users did not send them so. */
+/* Prompts equal to an earlier one, although users did not send them so. */
 static void set_repeats(json_t *end, const struct prompt_repeats *r)
 {
 	if (r->repeated)
@@ -80,7 +80,7 @@ static void set_notes(json_t *end, const struct record_notes *notes)
 		json_object_set_new(end, "unread", unread);
 }
 
-/* What was read, what of it is missing from the trace, and what was assumed. */
+/* The input, its parts missing from the trace, and the assumptions. */
 static json_t *make_trailer(const struct prep_config *c, const struct source_reader *reading,
                             const struct selection_counts *counts)
 {
@@ -102,7 +102,7 @@ static json_t *make_trailer(const struct prep_config *c, const struct source_rea
 		json_object_set_new(end, "shift_ns", json_integer((json_int_t)counts->shift_ns));
 	set_repeats(end, &counts->repeats);
 	prompt_reuse_find(&counts->reuse, counts->input_tokens, &reuse);
-	if (!c->query.given) /* a model that ranks reads each input behind the query */
+	if (!c->query.given) /* a ranking model reads each input behind the query */
 		schedule_reuse_to_json(&reuse, end);
 	if (reading->bad)
 		json_object_set_new(end, "bad", json_integer((json_int_t)reading->bad));
@@ -227,7 +227,7 @@ static int open_trace(struct stream_writer **writer, const struct prep_config *c
 	return status;
 }
 
-/* ---- what a user should know unasked ---- */
+/* ---- messages a user should see unasked ---- */
 
 /* Fewer requests or sessions than were asked for: how many, and why. */
 static void note_shortfall(const struct prep_config *c, const struct source_reader *reading,
@@ -246,16 +246,16 @@ static void note_shortfall(const struct prep_config *c, const struct source_read
 	                         : "requests",
 	        of_requests ? "-n" : "--sessions");
 	if (counts->too_long)
-		fprintf(stderr, "the shortest session that is left has %lld requests, and sessions are written whole\n",
+		fprintf(stderr, "the shortest remaining session has %lld requests, and sessions are written whole\n",
 		        (long long)counts->shortest_too_long);
 	else if (reading->ended_early || reading->bad || counts->reason_count)
-		fputs("the data has no more that is usable and selected (-v shows why)\n", stderr);
+		fputs("the data has no more usable, selected ones (-v shows why)\n", stderr);
 	else
 		fprintf(stderr, "the data has no more%s\n",
 		        c->traits & HAS_TIMES ? "" : "; --sample with draws some of it again");
 }
 
-/* What limits on lengths left out: "--max-input 400 left out 2 of 4 sessions (7 requests)". */
+/* Requests left out by limits on lengths: "--max-input 400 left out 2 of 4 sessions (7 requests)". */
 static void note_limits(const struct prep_config *c, const struct selection_counts *counts)
 {
 	const struct {

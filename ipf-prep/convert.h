@@ -15,7 +15,7 @@ int convert(const struct prep_config *config, const struct input_paths *paths, s
 /* Reads and selects as convert() does, and hands the requests over instead of writing them. */
 struct convert_read {
 	int64_t assumed; /* requests whose data has no length of the answer */
-	json_t *from;    /* what was read, as a header says it; the caller's; NULL */
+	json_t *from;    /* the input, as a header has it; the caller's; NULL */
 };
 int convert_requests(const struct prep_config *config, const struct input_paths *paths, struct input *first,
                      struct request_sink *to, struct convert_read *read, struct ipf_error *err);

@@ -24,7 +24,7 @@ static int take(struct request_sink *sink, const struct trace_request *request, 
 
 /* ---- inputs ---- */
 
-/* A trace of ipf-prep. *cut: it was cut, and the model is of the part before that. */
+/* A trace of ipf-prep. *cut: it was cut, and the model is of the part before it. */
 static int fit_trace(struct traffic_fit *fit, const char *path, json_t *from, struct ipf_error *cut,
                      struct ipf_error *err)
 {
@@ -58,7 +58,7 @@ static int fit_source(struct traffic_fit *fit, struct prep_config *c, const stru
 	struct convert_read read = {0};
 	const struct source_format *format = source_operands_open(c, "ipf-prep fit", operands, &paths, &first, err);
 	int status = -1;
-	c->prompt = PROMPT_RECORDED; /* texts are needed only for what prompts have in common */
+	c->prompt = PROMPT_RECORDED; /* texts are needed only for common beginnings of prompts */
 	if (format && prep_config_open(c, format, paths.count, err) == 0) {
 		status = convert_requests(c, &paths, first, &to.sink, &read, err);
 		first = NULL; /* it is closed */
@@ -73,7 +73,7 @@ static int fit_source(struct traffic_fit *fit, struct prep_config *c, const stru
 
 /* ---- the operands ---- */
 
-/* Files without a source are of formats that are to be detected; without any, a trace comes on standard input. */
+/* Files without a source are of formats to be detected; without any, a trace comes on standard input. */
 static int fit_operands(struct traffic_fit *fit, struct prep_config *c, const struct operands *operands, json_t *from,
                         struct ipf_error *err)
 {

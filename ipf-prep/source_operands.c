@@ -15,7 +15,7 @@ bool source_operands_is_source(const char *name)
 	return strcmp(name, "auto") == 0 || source_find(name, &err) || err.kind == IPF_INPUT; /* a wrong description */
 }
 
-/* Does it begin as a trace of ours? Errors are for the reader that comes after. */
+/* Does it begin as a trace of ours? Errors are for the reader coming after. */
 static bool is_trace(const char *path)
 {
 	struct stream_reader *reader = NULL;

@@ -1,4 +1,4 @@
-/* The operands SOURCE [FILE…]: a format, or auto, and the files that are read in it. */
+/* The operands SOURCE [FILE…]: a format, or auto, and the files read in it. */
 #ifndef PREP_SOURCE_OPERANDS_H
 #define PREP_SOURCE_OPERANDS_H
 
@@ -9,7 +9,7 @@
 /* Whether it is the name of a format, or auto. */
 bool source_operands_is_source(const char *name);
 /* Checks the operands of this command, and finds the files and their format. To detect the format the first file is
- * opened, which is then *first. NULL: err; IPF_USAGE for operands that are wrong, before anything is opened. */
+ * opened, which is then *first. NULL: err; IPF_USAGE for wrong operands, before anything is opened. */
 const struct source_format *source_operands_open(const struct prep_config *config, const char *command,
                                                  const struct operands *operands, struct input_paths *paths,
                                                  struct input **first, struct ipf_error *err);

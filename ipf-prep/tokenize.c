@@ -1,5 +1,5 @@
-/* One thread processes lines as they arrive. Several threads get some megabytes of lines at a time, so that each has
- * enough work. */
+/* One thread processes lines as they arrive. Several threads get some megabytes of lines at a time, so each has enough
+ * work. */
 #include "tokenize.h"
 
 #include "json/jdoc.h"
@@ -25,13 +25,13 @@ struct tokenize_options {
 
 static const struct option_spec specs[] = {
 	O(OPTION_FILE, 't', "tokenizer", "NAME", tokenizer,
-      "use this tokenizer: a tokenizer.json, a folder that contains one, a .tiktoken rank file, or a model of the "
+      "use this tokenizer: a tokenizer.json, a folder with one, a .tiktoken rank file, or a model of the "
       "Hugging Face hub, such as gpt2 or OWNER/NAME (required)"),
 	O(OPTION_FLAG, 0, "json", NULL, json, "read and write texts as JSON strings, one per line"),
 	O(OPTION_FLAG, 0, "count", NULL, count, "write the number of ids instead of the ids"),
 	O(OPTION_FLAG, 0, "decode", NULL, decode, "decode: read JSON arrays of ids, one per line, and write their texts"),
 	O(OPTION_FLAG, 0, "special", NULL, special,
-      "add the special tokens that the tokenizer puts around a text; with --decode, keep them"),
+      "add the tokenizer's special tokens around a text; with --decode, keep them"),
 	O(OPTION_COUNT, 0, "threads", "N", threads, "process lines with N threads (default: 1; 0: one for each core)"),
 	O(OPTION_FILE, 'o', "output", "FILE", output, "write to FILE (default: standard output)"),
 	{.kind = OPTION_HELP, .letter = 'h', .name = "help", .help = "show this help"},
@@ -63,7 +63,7 @@ struct filter {
 	struct tokenizer_scratch *scratch; /* one thread */
 	int out;
 	struct buffer output;
-	/* for the lines that are processed now: */
+	/* for the lines processed now: */
 	struct slice *texts;
 	struct token_ids *ids;
 	int64_t *counts;
@@ -200,7 +200,7 @@ static int encode_lines(struct filter *f, struct ipf_error *err)
 		f->texts[i].data = at;
 		at += f->texts[i].len;
 	}
-	/* If a line is invalid, the lines before it are encoded again one by one, so that they are written. */
+	/* If a line is invalid, the lines before it are encoded again one by one, so they are written. */
 	int status = f->options->threads == 1 ? encode_serially(f, flags, err) : encode_in_parallel(f, flags, err);
 	if (status < 0 && f->options->threads != 1) {
 		ipf_error_clear(err);

@@ -1,4 +1,4 @@
-/* ipf-report: shows what a run measured, and whether it can be trusted. The first argument may name a command
+/* ipf-report: shows the results of a run, and whether they can be trusted. The first argument may name a command
  * (commands/command.h); a file of that name is given with its folder, as in ./compare. */
 #include "commands/command.h"
 

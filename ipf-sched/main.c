@@ -21,7 +21,7 @@
 
 enum { STATUS_ANSWERED = 10 }; /* exit status: the search has its answer, there is no schedule */
 
-/* One of `count` clients that share a load, from 1; 0 of 0: there is only one. */
+/* One of `count` clients sharing a load, from 1; 0 of 0: there is only one. */
 struct shard {
 	int64_t index, count;
 };
@@ -61,7 +61,7 @@ static const struct option_spec specs[] = {
 	OPTION_HEADING("Schedule"),
 	SEED_OPTION(struct sched_options, common),
 	OPTION_PARSED_BY(0, "shard", "K/N", struct sched_options, shard, parse_shard,
-                     "write only part K of N, for one of N clients that share the load"),
+                     "write only part K of N, for one of N clients sharing the load"),
 	OPTION(OPTION_FLAG, 0, "new-prompts", NULL, struct sched_options, new_prompts,
            "begin the prompts of each stage differently, for prefix caches not to find those of earlier stages"),
 	OPTION(OPTION_FLAG, 0, "force", NULL, struct sched_options, force,
@@ -144,7 +144,7 @@ static int list_kinds(const struct sched_options *options)
 	return ipf_error_report(&err, stderr, program.name);
 }
 
-/* Refuses what only applies when a schedule is written. */
+/* Refuses options that only apply when a schedule is written. */
 static int check_stat(const struct sched_options *options, const struct operands *operands, struct ipf_error *err)
 {
 	const char *extra = options->trace               ? "-t"
@@ -180,7 +180,7 @@ static int show_stat(const struct sched_options *options, const struct operands 
 
 /* ---- writing a schedule ------------------------------------------------------------------------------------------ */
 
-/* One call that writes a schedule, or the answer of a search. */
+/* One call writing a schedule, or the answer of a search. */
 struct sched_run {
 	const struct sched_options *options;
 	const struct operands *operands;
@@ -267,7 +267,7 @@ static int64_t prompts_enough(const struct sched_run *run)
 	return count;
 }
 
-/* A server with a prefix cache answers a prompt that it has seen faster than a user's. */
+/* A server with a prefix cache answers a prompt it has seen faster than a user's. */
 static void note_repeats(struct sched_run *run)
 {
 	const struct schedule_builder *b = &run->builder;
@@ -372,7 +372,7 @@ static void show_layout_notes(const struct schedule_builder *builder)
 			        builder->layouts[i].note);
 }
 
-/* What earlier results decided: no other place shows it. */
+/* The decisions by earlier results: no other place shows them. */
 static void show_input_notes(const struct buffer *notes)
 {
 	for (const char *line = notes->len ? notes->data : ""; *line; line += strcspn(line, "\n") + 1) {

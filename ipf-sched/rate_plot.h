@@ -19,7 +19,7 @@ struct rate_plot {
 
 void rate_plot_init(struct rate_plot *plot, double begin_s, double end_s);
 void rate_plot_add(struct rate_plot *plot, double s);
-/* Checks before any work that the name ends in .png or .svg; IPF_USAGE. */
+/* Checks before any work the name ends in .png or .svg; IPF_USAGE. */
 int rate_plot_check(const char *path, struct ipf_error *err);
 /* Draws to `path`. 1: done; 0: gnuplot is not installed; -1: the name is wrong (IPF_USAGE), or drawing failed. */
 int rate_plot_draw(const struct rate_plot *plot, const char *path, struct ipf_error *err);

@@ -35,7 +35,7 @@ struct stage_extent {
 	int64_t heads, end_ns;
 };
 
-/* Is the head number i of a stage this shard's? Of sessions that begin in their middle, a shard has as many as slots
+/* Is the head number i of a stage this shard's? Of sessions beginning in their middle, a shard has as many as slots
  * (share_slots), whatever came before. */
 static bool is_ours(const struct schedule_builder *builder, const struct stage_layout *layout, int64_t i)
 {
@@ -48,7 +48,7 @@ static int64_t head_lines(const struct trace_index *trace, int64_t head)
 	return trace ? trace_index_head(trace, head + 1) - trace_index_head(trace, head) : 1;
 }
 
-/* At which turn does a session begin that begins in its middle? 0 where it is no chain of turns. */
+/* At which turn does a session begin beginning in its middle? 0 where it is no chain of turns. */
 static int64_t middle_turn(const struct schedule_builder *builder, int64_t head)
 {
 	const struct trace_index *trace = builder->trace;
@@ -64,7 +64,7 @@ static int64_t middle_turn(const struct schedule_builder *builder, int64_t head)
 	return (int64_t)rng_below(&rng, (uint64_t)turns);
 }
 
-/* The requests that a stage sends of its head number i. */
+/* The requests a stage sends of its head number i. */
 struct head_range {
 	int64_t first, end;
 };
@@ -124,7 +124,7 @@ static int count_open(const struct schedule_builder *builder, const struct stage
 		return too_many(stage, rate * (double)stage->for_ns / 1e9, err);
 	if (arrival_process_begin(&p, stage, builder->trace, builder->seed, err) < 0)
 		return -1;
-	/* A process that knows its end needs neither for= nor n=. */
+	/* A process knowing its end needs neither for= nor n=. */
 	if (stage->n != IPF_ABSENT)
 		most = stage->n;
 	else if (stage->for_ns == IPF_ABSENT && p.first_head == IPF_ABSENT && p.end_ns == IPF_ABSENT &&
@@ -172,7 +172,7 @@ static int count_at_once(const struct schedule_builder *builder, const struct st
 }
 
 /* The think times of a closed stage that cycles are those of its lines: a short trace is repeated up to this many
- * heads, so that the times do not repeat too soon. */
+ * heads, so the times do not repeat too soon. */
 #define THINK_LEAST 4096
 
 static int count_closed(const struct schedule_builder *builder, const struct stage *stage, struct stage_layout *layout,
@@ -240,13 +240,13 @@ static int64_t layout_lines(const struct schedule_builder *builder, const struct
 		       trace_index_lines(trace, head_of(layout, layout->middles), layout->heads - layout->middles);
 	if (length == trace->heads)
 		return trace_index_lines(trace, layout->first_head, layout->heads);
-	/* A stage that repeats a part of the trace begins with its first head. */
+	/* A stage repeating a part of the trace begins with its first head. */
 	lines = trace_index_head(trace, layout->round_end) - trace_index_head(trace, layout->round_first);
 	return layout->heads / length * lines + trace_index_head(trace, layout->round_first + layout->heads % length) -
 	       trace_index_head(trace, layout->round_first);
 }
 
-/* How many lines the heads have that belong to this shard. */
+/* How many lines the heads have belonging to this shard. */
 static int64_t count_ours(const struct schedule_builder *builder, const struct stage_layout *layout)
 {
 	int64_t first = (builder->shard - 1 - layout->before % builder->shards + builder->shards) % builder->shards,
@@ -287,7 +287,7 @@ static int shard_stage(const struct schedule_builder *builder, const struct stag
 	s->all_arrivals = s->arrivals;
 	s->arrivals = count_ours(builder, layout);
 	s->rate /= (double)builder->shards;
-	const int64_t again = layout->heads - layout->middles; /* those that come again and again */
+	const int64_t again = layout->heads - layout->middles; /* those coming again and again */
 	if (s->cycle && again < builder->shards)
 		return ipf_error_set(err, IPF_USAGE,
 		                     "%s: for: cannot divide a trace of %lld requests or sessions among %lld shards",
@@ -381,9 +381,9 @@ static int count_stages(struct schedule_builder *builder, struct ipf_error *err)
 	return 0;
 }
 
-/* How far a closed stage with for= gets in the trace is not known beforehand. The heads that the other stages leave are
- * shared among these stages in proportion to their lengths, so that the next stage finds requests that were not sent
- * yet, as long as the trace has any. */
+/* How far a closed stage with for= gets in the trace is not known beforehand. The heads the other stages leave are
+ * shared among these stages in proportion to their lengths, so the next stage finds requests that were not sent yet, as
+ * long as the trace has any. */
 static void share_trace(struct schedule_builder *builder)
 {
 	int64_t heads = builder->trace ? builder->trace->heads : 0, taken = 0, time = 0;
@@ -510,12 +510,12 @@ struct line_writer {
 	int64_t n;
 	struct seen_numbers seen; /* prompts of the trace that were sent (schedule_prompt_number) */
 	const struct schedule_stage *stage;
-	struct stage_layout *layout; /* of that stage */
+	struct stage_layout *layout; /* for that stage */
 	bool expected;               /* this head is sent before the next stage begins */
 	int64_t due_ns;              /* the latest due time of the stage so far */
 };
 
-/* Is the prompt sent that was sent before? Copies of a replay do not count. */
+/* Is the prompt sent sent before? Copies of a replay do not count. */
 static bool send_prompt(struct line_writer *w, int64_t req, int64_t copy)
 {
 	const struct trace_index *trace = w->builder->trace;
@@ -536,7 +536,7 @@ static int64_t follower_wait(const struct line_writer *w, int64_t req, struct ar
 	return p && p->stage->kind->think ? p->stage->kind->think(p) : IPF_ABSENT;
 }
 
-/* Another shard sends these requests, with the times that are drawn here. */
+/* Another shard sends these requests, with the times drawn here. */
 static void skip(struct line_writer *w, const struct head_range *r, int64_t copy, struct arrival_process *p)
 {
 	for (int64_t req = r->first; w->builder->trace && req < r->end; req++) {

@@ -153,7 +153,7 @@ static void claim(const struct stage *stage, const struct samples *at, struct sa
 	}
 }
 
-/* Tests whether the arrivals follow the distribution that the spec names. */
+/* Tests whether the arrivals follow the distribution the spec names. */
 static void show_claim(const struct schedule_stage *s, const struct samples *at, struct samples *gaps,
                        struct buffer *out)
 {
@@ -223,7 +223,7 @@ static void show_stage(const struct schedule_stage *s, const struct stage_arriva
 	if (s->closed && arrivals->followers)
 		buffer_format(out,
 		              s->sessions ? "  users        %lld people: each holds one session and thinks between its "
-		                            "turns, so that fewer requests than %lld may be in flight\n"
+		                            "turns, so fewer requests than %lld may be in flight\n"
 		                          : "  concurrency  %lld requests in flight: while the user of a session thinks, "
 		                            "another session is sent; users=%lld are people who think\n",
 		              (long long)s->slots, (long long)s->slots);

@@ -292,7 +292,7 @@ static bool list_goes_on(enum key_type type, const char *text)
 	return (type == KEY_RATES || type == KEY_COUNTS) && *text >= '0' && *text <= '9';
 }
 
-/* The comma that ends a part; in a list, a comma before a digit or another goal does not. NULL: the last part. */
+/* The comma ending a part; in a list, a comma before a digit or another goal does not. NULL: the last part. */
 static char *part_end(const struct stage_kind *kind, char *part)
 {
 	const char *value = strchr(part, '=');
@@ -472,7 +472,7 @@ static int add_point(struct stages *stages, const struct stage *of, size_t index
 	return got;
 }
 
-/* Appends a stage, or the stages that it is shorthand for. */
+/* Appends a stage, or the stages it is shorthand for. */
 static int add_all(struct stages *stages, struct stage *parsed, struct ipf_error *err)
 {
 	int got = 1;

@@ -9,9 +9,9 @@
 
 #include <string.h>
 
-#define CREATED         1700000000 /* a constant, so that equal requests get equal bytes */
+#define CREATED         1700000000 /* a constant, so equal requests get equal bytes */
 #define DIED            "\"message\":\"the engine died\",\"type\":\"InternalServerError\",\"param\":null,\"code\":500"
-#define SHORT_OF_LENGTH 100000000 /* what a stream's Content-Length says when it is to fall short */
+#define SHORT_OF_LENGTH 100000000 /* a stream's Content-Length when it is to fall short */
 
 static const struct mode *find(const struct answer *a, enum mode_kind kind)
 {
@@ -177,7 +177,7 @@ static void write_choice_end(struct answer *a, bool content)
 		write_prompt_ids(a);
 }
 
-/* Members that the delta doesn't have otherwise. */
+/* Members the delta doesn't have otherwise. */
 static void write_nulls(struct answer *a)
 {
 	bool alone = a->json.data && a->json.data[a->json.len - 1] == '{';
@@ -261,7 +261,7 @@ static void write_call(struct answer *a, size_t call, bool named, struct slice a
 	buffer_text(&a->json, "\"}}");
 }
 
-/* What is pending is of one call. */
+/* The pending part is of one call. */
 static void write_tool_delta(struct answer *a)
 {
 	size_t call;
@@ -454,7 +454,7 @@ static enum answer_next look_for_trouble(struct answer *a)
 	return ANSWER_ON;
 }
 
-/* What comes after the last token: the finish, the usage and the end mark. */
+/* The end after the last token: the finish, the usage and the end mark. */
 static enum answer_next end_stream(struct answer *a)
 {
 	const struct mode *late = find(a, MODE_LATE_END), *cut = find(a, MODE_CUT);

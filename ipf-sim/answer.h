@@ -17,7 +17,7 @@
 enum answer_next {
 	ANSWER_ON,    /* more is to come */
 	ANSWER_WHOLE, /* the response is complete */
-	ANSWER_CUT,   /* close the connection after what was written */
+	ANSWER_CUT,   /* close the connection after the part written */
 	ANSWER_RESET, /* reset it */
 };
 
@@ -27,7 +27,7 @@ struct answer {
 	const struct modes *modes;
 	struct outbox *out;
 	const char *model;
-	struct slice request_id; /* of X-Request-Id, sent back; absent */
+	struct slice request_id; /* X-Request-Id's value, sent back; absent */
 	bool keep_alive;
 	bool role_early; /* the role chunk goes out with the head, not with the first token */
 	uint64_t seed, number;
@@ -36,7 +36,7 @@ struct answer {
 	int64_t arrival_ns, begun_ns, first_ns, now_ns;
 	const char *finish; /* "length" or "stop" */
 	bool more;          /* the step made the token after this one as well: one event has both */
-	/* What the engine knows of the request, and how it speculates; NULL: nothing. For request_metrics.h. */
+	/* The engine's state of the request, and its speculation; NULL: none. For request_metrics.h. */
 	const struct sequence *work;
 	const struct batching_spec *spec;
 	bool tiers, storage; /* the engine has tiers below the device; storage among them */
@@ -53,22 +53,22 @@ struct answer {
 	enum { PART_TEXT, PART_REASONING, PART_TOOL } part;
 	bool role_sent;
 	struct buffer opening;                    /* how every chunk begins */
-	struct buffer text, reasoning, arguments; /* whole: all of it; streamed: what is pending */
+	struct buffer text, reasoning, arguments; /* whole: all of it; streamed: the pending part */
 	struct buffer ids;                        /* the same of its tokens, if they are asked for: "7,12" */
 	bool prompt_ids_sent;
-	struct buffer so_far; /* of a dialect: the whole answer until now */
+	struct buffer so_far; /* a dialect's: the whole answer until now */
 	struct buffer event, json;
 	struct rng cuts;
 };
 
-/* Which tools it calls. With calls that the request lists, they decide its length. To be called before answer_init,
- * with `ask`, `modes`, `seed` and `output_tokens` set. -1: out of memory. */
+/* Which tools it calls. With calls the request lists, they decide its length. To be called before answer_init, with
+ * `ask`, `modes`, `seed` and `output_tokens` set. -1: out of memory. */
 int answer_plan_calls(struct answer *a);
 void answer_init(struct answer *a); /* after the caller's members are set */
 /* Token `k` of the answer, if it is one of its text: in mode json, that fills all of the answer but its reasoning. */
 struct token_bytes answer_text_at(const struct answer *a, int64_t k);
 
-/* The status line and head of a streamed answer, and what goes out with it. Nothing for a whole one. */
+/* The status line and head of a streamed answer, and the events sent with it. Nothing for a whole one. */
 void answer_head(struct answer *a);
 enum answer_next answer_token(struct answer *a, int64_t k);
 void answer_release(struct answer *a);

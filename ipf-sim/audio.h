@@ -1,6 +1,6 @@
 /* Transcriptions, as OpenAI's API and vLLM have them. No engine computes them: one takes --audio-base, and
- * --audio-factor times the length of its audio, however many are in flight, so that what a client measures is known.
- * Its text has a word for each quarter of a second.
+ * --audio-factor times the length of its audio, however many are in flight, so the right measurement is known. Its text
+ * has a word for each quarter of a second.
  */
 #ifndef SIM_AUDIO_H
 #define SIM_AUDIO_H

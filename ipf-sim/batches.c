@@ -49,7 +49,7 @@ struct request {
 	const struct api *api;
 	struct modes modes;
 	int64_t inputs, wanted; /* results: as many, unless fewer are asked for */
-	int64_t tokens;         /* of all inputs, and of the query beside each */
+	int64_t tokens;         /* all inputs together, and of the query beside each */
 };
 
 /* Four bytes a token, as everywhere in this server; a list of token ids is as long as it is. -1: it is neither. */

@@ -1,8 +1,8 @@
 /* Embeddings of a batch, rankings and scores, as several servers' APIs have them. No engine computes them: a request
- * takes --batch-base, and --batch-input for each of its inputs, however many are in flight, so that what a client
- * measures is known.
+ * takes --batch-base, and --batch-input for each of its inputs, however many are in flight, so the right measurement is
+ * known.
  *
- * Written from what is known of the servers, and not from lib/api/apis/, so that the one can be held against the other.
+ * Written from knowledge of the servers, and not from lib/api/apis/, so the one can be held against the other.
  */
 #ifndef SIM_BATCHES_H
 #define SIM_BATCHES_H

@@ -68,7 +68,7 @@ static int add_given(struct call_plan *p, struct slice given)
 	return good ? 0 : -1;
 }
 
-/* The tokens are divided among them, the last one has what is left over. */
+/* The tokens are divided among them, the last one has the rest. */
 static int add_made(struct call_plan *p, const struct call_wishes *w)
 {
 	int64_t count = w->mode->calls < w->tokens ? w->mode->calls : w->tokens;
@@ -87,7 +87,7 @@ static int add_made(struct call_plan *p, const struct call_wishes *w)
 	return 0;
 }
 
-/* Calls that nothing in the request knows of. */
+/* Calls nothing in the request knows of. */
 static int add_extra(struct call_plan *p, int64_t count)
 {
 	for (int64_t i = 0; i < count; i++) {

@@ -220,7 +220,7 @@ static void read_all(struct conn *c, uint32_t events)
 		}
 		if (!c->lingering)
 			take(c, s->scratch, (size_t)n);
-		/* A short read emptied the socket; the edge comes again, except for an end that came along. */
+		/* A short read emptied the socket; the edge comes again, except for an end coming along. */
 		if ((size_t)n < sizeof s->scratch && !(events & EPOLLRDHUP))
 			return;
 	}

@@ -14,7 +14,7 @@ const struct dialect *dialect_at(size_t i)
 	return dialects[i].name ? &dialects[i] : NULL;
 }
 
-/* What of the path stands after "/NAME"; absent where it is another's. */
+/* The text of the path after "/NAME"; absent where it is another's. */
 static struct slice within(const struct dialect *d, struct slice path)
 {
 	size_t len = strlen(d->name);

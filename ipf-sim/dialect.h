@@ -1,6 +1,6 @@
-/* Other servers' APIs: where a request says what, and how an answer is written. All are served at once, each under its
- * name: POST /tgi/generate_stream, POST /ollama/api/generate. Written from what is known of the servers, and not from
- * lib/apis/, so that the one can be held against the other.
+/* Other servers' APIs: the places of a request's values, and how an answer is written. All are served at once, each
+ * under its name: POST /tgi/generate_stream, POST /ollama/api/generate. Written from knowledge of the servers, and not
+ * from lib/apis/, so the one can be held against the other.
  *
  * Part of generate_request.c (the request), routes.c (the path) and answer.c (the bytes).
  */
@@ -18,11 +18,12 @@ struct dialect {
 	const char *ready;                    /* GET gives 200 once the model is there */
 	const char *key_header;               /* NULL: Authorization: Bearer */
 	enum dialect_framing framing;
-	/* Where the request says what: names with dots between; ">" goes on in the JSON within a text. NULL: nowhere. */
+	/* The places of the values in a request: names with dots between; ">" goes on in the JSON within a text. NULL:
+	 * nowhere. */
 	const char *prompt, *messages, *content, *ids, *system;
 	const char *model, *max_tokens, *min_tokens, *ignore_eos;
 	const char *stream; /* NULL: the path says */
-	/* Each appends what it has to say to a->json and sends it (dialect_send), or appends a whole body. */
+	/* Each appends its part to a->json and sends it (dialect_send), or appends a whole body. */
 	void (*begin)(struct answer *a);
 	void (*token)(struct answer *a, bool last);
 	void (*end)(struct answer *a);
@@ -31,7 +32,8 @@ struct dialect {
 	bool chat;   /* it is OpenAI's chat completions, under another name */
 };
 
-/* The dialect whose path this is; *model is what stands in the "*" (absent), *streamed what the path says. NULL: none.
+/* The dialect whose path this is; *model is the text at the "*" (absent), *streamed the stream flag of the path. NULL:
+ * none.
  */
 const struct dialect *dialect_of_path(struct slice path, struct slice *model, bool *streamed);
 /* Is this one's readiness route? */

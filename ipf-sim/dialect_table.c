@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* ---- what many of them say ---- */
+/* ---- events common to many ---- */
 
 #define SAY(...)  buffer_format(&a->json, __VA_ARGS__)
 #define TEXT(b)   (int)(b).len, (b).data ? (b).data : ""

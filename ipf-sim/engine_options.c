@@ -9,7 +9,7 @@
 
 #define MOST_TIER_BLOCKS (1 << 26)
 
-/* The text before `mark`, into `part` of `size` bytes; what follows it, NULL if there is no mark. */
+/* The text before `mark`, into `part` of `size` bytes; returns the text after it, NULL if there is no mark. */
 static const char *split_at(const char *text, char mark, char *part, size_t size)
 {
 	const char *at = strchr(text, mark);

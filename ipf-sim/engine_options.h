@@ -1,4 +1,4 @@
-/* Options of ipf-sim that say how its engine's steps go, parsed into the engine's own options (batching/batching.h). */
+/* Options of ipf-sim saying how its engine's steps go, parsed into the engine's own options (batching/batching.h). */
 #ifndef SIM_ENGINE_OPTIONS_H
 #define SIM_ENGINE_OPTIONS_H
 

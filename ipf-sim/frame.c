@@ -54,7 +54,7 @@ static void compose(struct answer *a, const char *name, struct slice data, bool 
 		buffer_format(event, "event: %s%s", name, end);
 	data_lines(a, data);
 	if (last && on(a, MODE_UNTERMINATED))
-		event->len -= strlen(end); /* what remains is the bare line, with neither end */
+		event->len -= strlen(end); /* the rest is the bare line, with neither end */
 	else
 		buffer_text(event, end);
 	a->events++;
@@ -92,7 +92,7 @@ static void hold_anywhere(struct answer *a, const struct mode *split, uint64_t b
 	outbox_hold(a->out, split->pause_ns);
 }
 
-/* Before the second byte of the first character that has one. */
+/* Before the second byte of the first character with one. */
 static void hold_in_character(struct answer *a, int64_t pause_ns, uint64_t begin)
 {
 	const char *data = a->out->bytes.data;

@@ -17,8 +17,8 @@ struct reader {
 	const struct generate_request_options *options;
 	struct jdoc doc, inner;
 	struct buffer inside; /* the text that `inner` was parsed from */
-	struct buffer text;   /* of one message */
-	struct buffer digest; /* of all, where a digest is wanted */
+	struct buffer text;   /* one message's */
+	struct buffer digest; /* digest of the prompt's text, where it is wanted */
 	struct ipf_error *err;
 };
 
@@ -102,7 +102,7 @@ static int read_messages(struct reader *r, const char *list, const char *content
 	}
 	if (first)
 		return wrong(r, list, "expected at least one message");
-	/* What the model says next stands where the assistant's message would, when it comes back in a later prompt. */
+	/* The model's next text replaces the assistant's message when it comes back in a later prompt. */
 	sequence_mark(r->sequence, mark_of(slice_of("\"assistant\"")));
 	if (r->sequence->prompt_tokens == 0)
 		push_token(r, token_without_text(0));
@@ -232,7 +232,7 @@ static int read_json(struct reader *r, struct slice body)
 	return jdoc_parse(&r->doc, body.data ? body.data : "", body.len, r->err);
 }
 
-/* What comes after the prompt was read. */
+/* The members after the prompt. */
 static int finish_body(struct reader *r)
 {
 	if (r->sequence->failed || r->text.failed || r->ask->tokens.failed)
@@ -290,7 +290,7 @@ static int read_body(struct reader *r)
 
 /* ---- dialects ---- */
 
-/* The node at a path of names with dots between, in *doc. ">" goes on in the JSON that a text holds, parsed into
+/* The node at a path of names with dots between, in *doc. ">" goes on in the JSON a text holds, parsed into
  * r->inner. */
 static jdoc_id at_path(struct reader *r, const char *path, const struct jdoc **doc)
 {

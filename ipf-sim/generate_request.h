@@ -31,20 +31,20 @@ struct generate_request {
 	struct buffer tokens;            /* then they are here, each a uint32_t */
 	bool cached_details;             /* SGLang's return_cached_tokens_details */
 	bool nvext_timing, nvext_worker; /* Dynamo's nvext.extra_fields has these */
-	struct modes modes;              /* of the body's "sim" */
+	struct modes modes;              /* from the body's "sim" */
 	struct buffer calls;             /* its "sim_calls", a list (call_plan.h); empty: it has none */
-	struct buffer tools;             /* names of the tools that it offers, each with a NUL after it */
-	uint64_t fingerprint;            /* of the prompt: equal prompts, equal answers */
-	char prompt_sha256[65]; /* of the text: a chat's contents joined by newlines; ids in decimal joined by commas */
+	struct buffer tools;             /* names of the tools it offers, each with a NUL after it */
+	uint64_t fingerprint;            /* the prompt's: equal prompts, equal answers */
+	char prompt_sha256[65]; /* the text's: a chat's contents joined by newlines; ids in decimal joined by commas */
 	char body_sha256[65];   /* with `digest` */
 	/* Where a bad request was asked for: the member concerned, "" for none. */
 	char param[32];
 };
 
-/* Parses the body; the prompt goes into `sequence`. -1: err says what is wrong with the request (status 400). */
+/* Parses the body; the prompt goes into `sequence`. -1: err gives the fault of the request (status 400). */
 int generate_request_parse(struct generate_request *ask, struct sequence *sequence, bool chat, struct slice body,
                            const struct generate_request_options *options, struct ipf_error *err);
-/* The same for another server's API, which ask->dialect names; `streamed` is what its path says. */
+/* The same for another server's API, which ask->dialect names; `streamed` is the stream flag of its path. */
 int generate_request_parse_dialect(struct generate_request *ask, struct sequence *sequence, bool streamed,
                                    struct slice body, const struct generate_request_options *options,
                                    struct ipf_error *err);

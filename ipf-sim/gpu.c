@@ -19,7 +19,7 @@ struct meter {
 	struct load total;
 	int64_t window_ns;        /* when the window that is not over yet began */
 	struct load window_begin; /* the total then */
-	struct load last;         /* of the last whole window */
+	struct load last;         /* the last whole window's */
 };
 
 struct gpus {

@@ -1,7 +1,7 @@
-/* The accelerators under the engine: what a device meter would read, exactly, on a clock that the caller holds.
+/* The accelerators under the engine: a device meter's exact readings, on a clock the caller holds.
  *
  * Each replica has `count` devices, which all do the same (tensor parallelism). A device draws busy_w while its replica
- * computes a step and idle_w between steps, so that from the beginning to any moment
+ * computes a step and idle_w between steps, so from the beginning to any moment
  *
  *     energy = idle_w × time + (busy_w - idle_w) × time within steps        (joules)
  *
@@ -20,7 +20,7 @@
 #define GPU_WINDOW_NS INT64_C(100000000)
 
 struct gpu_options {
-	int64_t count; /* of each replica; 0: there are none */
+	int64_t count; /* each replica's; 0: there are none */
 	double idle_w, busy_w;
 };
 

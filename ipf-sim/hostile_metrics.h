@@ -1,10 +1,10 @@
-/* Metrics that a scraper should survive: what `--metrics-mode` makes of the good ones. */
+/* Metrics a scraper should survive: the good ones as changed by `--metrics-mode`. */
 #ifndef SIM_HOSTILE_METRICS_H
 #define SIM_HOSTILE_METRICS_H
 
 #include "server.h"
 
-#define HOSTILE_METRICS_BYTES ((size_t)64 << 20) /* of SCRAPE_HUGE */
+#define HOSTILE_METRICS_BYTES ((size_t)64 << 20) /* for SCRAPE_HUGE */
 
 /* SCRAPE_GARBAGE: lines that are not metrics, and bytes that are not text. SCRAPE_HUGE: the good ones, and many more
  * series, to HOSTILE_METRICS_BYTES in all. SCRAPE_CONTROL: the good ones, among labels with escape sequences, control,

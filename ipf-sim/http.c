@@ -143,7 +143,7 @@ static enum http_result understand_headers(struct http_request *r)
 		if (same_word(name, "content-length")) {
 			int64_t n = parse_length(value);
 			if (n < 0 || (length >= 0 && n != length))
-				return bad(r, 400, "a Content-Length that is not one number");
+				return bad(r, 400, "a Content-Length other than one number");
 			length = n;
 		} else if (same_word(name, "transfer-encoding")) {
 			if (!same_word(value, "chunked") || chunked)
@@ -250,7 +250,7 @@ static enum http_result feed_size(struct http_request *r, const char **data, siz
 		} else if (r->column == SIZE_MAX || (r->column > 0 && (c == ';' || c == '\r' || c == ' ' || c == '\t'))) {
 			r->column = SIZE_MAX;
 		} else {
-			return bad(r, 400, "a chunk size that is no number");
+			return bad(r, 400, "a chunk size other than a number");
 		}
 		if (r->left > r->body_limit || r->body.len + r->left > r->body_limit)
 			return bad(r, 413, "the body is too large");
@@ -275,7 +275,7 @@ static enum http_result feed_line_end(struct http_request *r, const char **data,
 		r->state = HTTP_IN_SIZE;
 		return HTTP_MORE;
 	}
-	return c == '\r' ? HTTP_MORE : bad(r, 400, "a chunk that is longer than its size");
+	return c == '\r' ? HTTP_MORE : bad(r, 400, "a chunk longer than its size");
 }
 
 /* Trailers are read over: nobody asks for them. */

@@ -28,14 +28,14 @@ struct http_header {
 struct http_request {
 	/* Set by the caller. */
 	size_t head_limit, body_limit;
-	/* Of a whole request; the slices are good until http_next or http_feed. */
+	/* For a complete request; the slices are good until http_next or http_feed. */
 	struct slice method, path; /* the path is without its query */
 	int minor;                 /* HTTP/1.minor */
 	bool keep_alive;
 	struct http_header headers[HTTP_MOST_HEADERS];
 	size_t header_count;
 	struct buffer body;
-	/* Of a bad one. */
+	/* For a bad one. */
 	int status;
 	const char *why;
 	/* The parser's own. */

@@ -237,7 +237,7 @@ static bool is_limited(struct job *job)
 	return true;
 }
 
-/* The modes that answer without the model. True: one did. */
+/* The modes answering without the model. True: one did. */
 static bool answer_at_once(struct job *job)
 {
 	struct conn *c = job->conn;
@@ -420,7 +420,7 @@ void job_sent(struct conn *c, int64_t at_ns)
 
 /* ---- the end ---- */
 
-/* What was written for the client, as text. */
+/* The bytes written for the client, as text. */
 static void gather_text(const struct job *job, struct buffer *text)
 {
 	for (int64_t k = 0; k < job->line.output_tokens; k++)

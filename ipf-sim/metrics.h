@@ -1,7 +1,7 @@
-/* What the server counts and measures, for its own metrics and in the manner of others (metrics_styles.h).
+/* The server's counts and measurements, for its own metrics and in the manner of others (metrics_styles.h).
  *
- * Every server has its own buckets. A value is kept by the union of all of them, so that each histogram is exact in
- * each style.
+ * Every server has its own buckets. A value is kept by the union of all of them, so each histogram is exact in each
+ * style.
  *
  *     metrics_init(&metrics, 131072);
  *     metrics_add(&metrics, &metrics.ttft, 0.012);
@@ -54,15 +54,14 @@ struct bounds {
 };
 
 struct metrics {
-	/* Of requests that came to their end, in seconds; ttft and itl of all.
-	 * itl: between steps that made tokens; itl_each: of each token, an equal part of that. tpot: of those of two tokens
-	 * and more. */
+	/* Over ended requests, in seconds; ttft and itl over all. itl: between steps that made tokens; itl_each: of each
+	 * token, an equal part of that. tpot: of those of two tokens and more. */
 	struct metric ttft, itl, itl_each, tpot, e2e, queue, prefill, decode, inference;
-	/* Of requests that came to their end, in tokens; iteration: of each step that made any. */
+	/* Over ended requests, in tokens; iteration: over each step that made any. */
 	struct metric prompt, generation, max_tokens, iteration, n;
 	int64_t finished[FINISH_COUNT];
 	int64_t arrived;                       /* requests that entered the engine */
-	int64_t cached_tokens, cached_from[3]; /* of requests that came to their end; by the engine's tiers */
+	int64_t cached_tokens, cached_from[3]; /* ended requests'; by the engine's tiers */
 	struct bounds sets[BOUNDS_COUNT], seconds, tokens;
 };
 

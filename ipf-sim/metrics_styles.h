@@ -1,5 +1,4 @@
-/* One server's state in the names, labels, buckets and units of several: what their /metrics would say if they had done
- * the same work.
+/* One server's state in the names, labels, buckets and units of several: their /metrics after the same work.
  *
  * The names of vLLM are those of its vllm/v1/metrics/loggers.py (2026), of SGLang
  * python/sglang/srt/metrics/collector.py, of JetStream jetstream/core/metrics/prometheus.py. Those of TGI, llama.cpp
@@ -18,7 +17,7 @@ struct metrics_view {
 	bool stepping;
 	const char *model;
 	int64_t replicas;             /* that are ready: data parallel engines */
-	int64_t max_batch, kv_blocks; /* of all of them */
+	int64_t max_batch, kv_blocks; /* all engines together */
 	double begin_unix_s, now_unix_s;
 	/* LoRA adapters: how many there may be, and the names in use, joined by commas. */
 	int64_t adapters;
@@ -28,7 +27,7 @@ struct metrics_view {
 };
 
 struct metrics_style {
-	const char *path; /* of its metrics: "/sglang/metrics" */
+	const char *path; /* its metrics': "/sglang/metrics" */
 	void (*write)(const struct metrics_view *view, struct buffer *out);
 };
 

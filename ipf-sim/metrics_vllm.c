@@ -114,7 +114,7 @@ static void write_counters(const struct metrics_view *v, const char *labels, str
 	              (long long)(c->prompt_cached - c->prompt_from[TIER_DEVICE]));
 }
 
-/* Of the tiers below the device, as a KV connector's. */
+/* The tiers below the device, as a KV connector's. */
 static void write_external(const struct metrics_view *v, const char *labels, struct buffer *out)
 {
 	const struct batching_counts *c = &v->counts;

@@ -1,5 +1,4 @@
-/* Ways to misbehave. README.md describes each; modes.c holds the table of what they are called and which keys they
- * take.
+/* Ways to misbehave. README.md describes each; modes.c holds the table of their names and keys.
  *
  * A request gets its modes from its own words (a header `X-Sim: cut;after=5, ping`, or a member "sim" of its body),
  * else by chance from the server's --fail options. Several may be on at once; each keeps its own keys.
@@ -76,7 +75,7 @@ enum mode_kind {
 enum error_form { FORM_OPENAI, FORM_VLLM, FORM_EVENT };
 enum call_order { ORDER_GIVEN, ORDER_REVERSED, ORDER_RANDOM };
 
-/* One mode with its keys; those that it does not take keep their zero. */
+/* One mode with its keys; those it does not take keep their zero. */
 struct mode {
 	enum mode_kind kind;
 	int64_t after, tokens, events, bytes, pieces, code, max, calls, missing, extra; /* counts */
@@ -87,7 +86,7 @@ struct mode {
 	enum json_text text;
 	enum call_order order;
 	const char *field; /* a constant */
-	double share;      /* of the requests, for --fail */
+	double share;      /* the requests', for --fail */
 };
 
 #define MODES_MOST 8

@@ -5,7 +5,7 @@
 
 #define BOUNDARY_MOST 70
 
-/* What is left to be read. */
+/* The unread rest. */
 struct rest {
 	const char *at, *end;
 };

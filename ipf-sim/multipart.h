@@ -1,5 +1,5 @@
-/* Forms, multipart/form-data, read strictly: what is not as RFC 7578 says is refused. Written from the RFC, and not
- * from lib/api/form.c, so that the one can be held against the other. */
+/* Forms, multipart/form-data, read strictly: a breach of RFC 7578 is refused. Written from the RFC, and not from
+ * lib/api/form.c, so the one can be held against the other. */
 #ifndef SIM_MULTIPART_H
 #define SIM_MULTIPART_H
 
@@ -9,7 +9,7 @@
 #define MULTIPART_MOST 32
 
 struct multipart_part {
-	struct slice name, filename, type, data; /* of the body; filename, type: absent if the part has none */
+	struct slice name, filename, type, data; /* the body's; filename, type: absent if the part has none */
 };
 
 struct multipart {

@@ -48,7 +48,7 @@ int64_t outbox_advance(struct outbox *o, size_t len)
 	if (o->sent == o->bytes.len) {
 		o->dropped += o->sent;
 		o->sent = 0;
-		/* Thousands of idle connections shouldn't each keep what one long answer needed. */
+		/* Thousands of idle connections shouldn't each keep the memory of one long answer. */
 		if (o->bytes.cap > 65536)
 			buffer_release(&o->bytes);
 		buffer_clear(&o->bytes);

@@ -24,7 +24,7 @@ int plain_modes_choose(struct modes *modes, struct conn *c, struct ipf_error *er
 	return 0;
 }
 
-/* What the modes make of an answer. true: nothing is left to say. */
+/* Changes an answer by the modes. true: nothing is left to say. */
 bool plain_modes_answer(const struct modes *modes, struct conn *c)
 {
 	const struct mode *status = modes_find(modes, MODE_STATUS);

@@ -1,4 +1,4 @@
-/* The ways to misbehave that need no engine: of answers in one piece, such as those of batches and transcriptions. */
+/* The ways to misbehave needing no engine: of answers in one piece, such as those of batches and transcriptions. */
 #ifndef SIM_PLAIN_MODES_H
 #define SIM_PLAIN_MODES_H
 
@@ -6,7 +6,7 @@
 
 /* The modes of the connection's request. -1: its header is wrong. */
 int plain_modes_choose(struct modes *modes, struct conn *conn, struct ipf_error *err);
-/* Writes what the modes make of an answer. true: nothing is left to say. */
+/* Writes an answer as changed by the modes. true: nothing is left to say. */
 bool plain_modes_answer(const struct modes *modes, struct conn *conn);
 
 #endif

@@ -56,7 +56,7 @@ int reqlog_write(FILE *to, const struct reqlog_line *line)
 	jout_member_string(&w, "text", line->text);
 	jout_end_map(&w);
 	buffer_byte(&out, '\n');
-	/* A whole line a write: a test that reads along never sees half of one. */
+	/* A whole line a write: a test reading along never sees half of one. */
 	bool good = !out.failed && fwrite(out.data, 1, out.len, to) == out.len && fflush(to) == 0;
 	buffer_release(&out);
 	buffer_release(&mode);

@@ -1,4 +1,4 @@
-/* The server's own account of each request that generates: one line of JSON, so that tests can hold a client's against
+/* The server's own account of each request that generates: one line of JSON, so tests can hold a client's against
  * it. */
 #ifndef SIM_REQLOG_H
 #define SIM_REQLOG_H
@@ -17,11 +17,11 @@ struct reqlog_line {
 	int64_t end_ns;                 /* all was sent, or the connection was gone */
 	int64_t first_made_ns;          /* the engine had the first token */
 	uint64_t last_at;               /* position of the event of last_ns */
-	int64_t retry_after_ns;         /* --rate-limit: what the 429 asked for; 0: nothing */
+	int64_t retry_after_ns;         /* --rate-limit: the 429's Retry-After; 0: none */
 	int64_t output_tokens;          /* written for the client */
-	int64_t generated_tokens;       /* of a cancelled one: what the engine made; 0: nothing */
+	int64_t generated_tokens;       /* a cancelled one's: the engine's tokens; 0: none */
 	const char *id, *path, *finish; /* id, finish: may be NULL */
-	struct slice text;              /* of the answer; absent */
+	struct slice text;              /* the answer's; absent */
 	bool stream, cancelled;
 	const struct generate_request *ask;
 	const struct modes *modes;

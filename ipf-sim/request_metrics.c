@@ -7,7 +7,7 @@ static double ms(int64_t from_ns, int64_t to_ns)
 	return (double)(to_ns - from_ns) / (double)NS_PER_MS;
 }
 
-/* On the clock that the answers' Date is of. */
+/* On the clock the answers' Date is of. */
 static int64_t wall_of(const struct answer *a, int64_t at_ns)
 {
 	return clock_wall_at(at_ns) + (a->out->date_offset_ns ? *a->out->date_offset_ns : 0);

@@ -1,4 +1,4 @@
-/* What a server says about one request in its answer: how long it waited, was computed and decoded, and how its drafts
+/* A server's figures about one request in its answer: how long it waited, was computed and decoded, and how its drafts
  * fared. Each appends members to a->json.
  *
  * Sources: vLLM's docs/features/per_request_metrics.md and speculative_decoding/acceptance_metrics.md (2026; the
@@ -12,13 +12,13 @@
 
 /* `,"metrics":{…}`, with a->metrics. */
 void request_metrics_vllm(struct answer *a);
-/* `,"nvext":{…}`, with what the request asks for. */
+/* `,"nvext":{…}`, with the members the request asks for. */
 void request_metrics_dynamo(struct answer *a);
 /* `,"cached_tokens_details":{…}` of SGLang's meta_info, if there are tiers below the device. */
 void request_metrics_cached(struct answer *a);
 /* `,"sglext":{"cached_tokens_details":{…}}` of its OpenAI API, with return_cached_tokens_details. */
 void request_metrics_sglext(struct answer *a);
-/* `,"queue_time":…` and what follows, with a->metrics. */
+/* `,"queue_time":…` and its neighbours, with a->metrics. */
 void request_metrics_sglang(struct answer *a);
 
 #endif

@@ -49,7 +49,7 @@ static void fail(struct conn *c, int status, const char *more, const char *text)
 	conn_answered(c);
 }
 
-/* Metrics, or what --metrics-mode makes of them. */
+/* Metrics, or as changed by --metrics-mode. */
 static void reply_metrics(struct conn *c, struct buffer *body)
 {
 	enum scrape_mode mode = c->server->options->scrape_mode;

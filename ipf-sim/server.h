@@ -1,8 +1,8 @@
 /* The simulated model server: one thread, one epoll, the connections, and the engine whose steps the clock drives.
  *
- * Who does what: server.c accepts and waits; conn.c reads requests and sends what is in the outbox; routes.c answers
- * the small endpoints and begins a job for the two that generate; job.c takes a job from its request to its last token;
- * answer.c writes its bytes.
+ * The parts: server.c accepts and waits; conn.c reads requests and sends the outbox; routes.c answers the small
+ * endpoints and begins a job for the two that generate; job.c takes a job from its request to its last token; answer.c
+ * writes its bytes.
  */
 #ifndef SIM_SERVER_H
 #define SIM_SERVER_H
@@ -20,7 +20,7 @@
 
 #include <stdio.h>
 
-/* What becomes of a request for metrics. */
+/* The treatment of a request for metrics. */
 enum scrape_mode { SCRAPE_WELL, SCRAPE_HANG, SCRAPE_DIE, SCRAPE_GARBAGE, SCRAPE_HUGE, SCRAPE_CONTROL, SCRAPE_FAIL };
 
 struct server_options {
@@ -34,7 +34,7 @@ struct server_options {
 	const char *const *models;
 	size_t model_count; /* 0: any name will do */
 	const char *const *adapters;
-	size_t adapter_count;   /* of LoRA: further names of models */
+	size_t adapter_count;   /* LoRA adapters: further names of models */
 	const char *api_key;    /* NULL: none is asked for */
 	int64_t model_len;      /* most tokens of prompt and output together */
 	int64_t default_tokens; /* output where a request does not say */
@@ -70,9 +70,9 @@ struct conn {
 	struct job *job;    /* NULL: the request is none that generates */
 	int64_t arrival_ns; /* when the last byte of the request under way was read */
 	int64_t idle_ns;    /* how long it may be idle */
-	int64_t idle_code;  /* the status that is sent when it was; 0: none */
+	int64_t idle_code;  /* the status sent when it was; 0: none */
 	struct timer hold, idle;
-	enum { CONN_STAY, CONN_CLOSE, CONN_RESET } then; /* what follows once all is sent */
+	enum { CONN_STAY, CONN_CLOSE, CONN_RESET } then; /* the action once all is sent */
 	bool answering;                                  /* a request is under way */
 	bool answered;                                   /* and its response is complete in the outbox */
 	bool holding, blocked, eof, lingering, dead, dirty;
@@ -82,7 +82,7 @@ struct conn {
 
 struct totals {
 	int64_t connections, requests, streams, refused, cut, overrun, starved;
-	int64_t scrapes; /* of /metrics */
+	int64_t scrapes; /* requests for /metrics */
 };
 
 struct server {
@@ -97,19 +97,19 @@ struct server {
 	struct totals totals;
 	int64_t open, begin_ns;
 	int epoll_fd, listen_fd, timer_fd, signal_fd;
-	struct timer end, again; /* of max_time_ns; accepting again after descriptors ran out */
+	struct timer end, again; /* max_time_ns; accepting again after descriptors ran out */
 	int64_t begin_wall_ns;   /* on the wall clock */
 	bool stop;
-	int log_errno; /* of the first line of the log that could not be written */
+	int log_errno; /* the first line of the log that could not be written */
 	struct conn *conns, *dead;
 	struct job *left;                /* by their clients, while the engine goes on */
-	struct conn *dirty, **dirty_end; /* those that have something to send, in the order in which they got it */
+	struct conn *dirty, **dirty_end; /* those with something to send, in the order in which they got it */
 	char scratch[65536];
 };
 
 /* server.c */
 int server_open(struct server **server, const struct server_options *options, struct ipf_error *err);
-/* The engine is brought up to now_ns: what is reported next includes every step that has ended. */
+/* The engine is brought up to now_ns: the next report includes every step that has ended. */
 void server_catch_up(struct server *server, int64_t now_ns);
 int server_port(const struct server *server);
 int server_run(struct server *server, struct ipf_error *err); /* until a signal or the end of its time */
@@ -119,12 +119,12 @@ void server_close(struct server *server);
 struct conn *conn_open(struct server *server, int fd);
 void conn_event(struct conn *conn, uint32_t events);
 void conn_dirty(struct conn *conn);    /* something is in its outbox: send it when this turn of the loop ends */
-void conn_answered(struct conn *conn); /* the response is complete in the outbox; what follows stands in conn->then */
+void conn_answered(struct conn *conn); /* the response is complete in the outbox; conn->then is the next action */
 void conn_flush(struct conn *conn);
 void conn_close(struct conn *conn);
 void conn_free(struct conn *conn);
 
-/* What /metrics and its like show now. `running` and `waiting` get the adapters' names, as C strings. */
+/* The current figures of /metrics and its like. `running` and `waiting` get the adapters' names, as C strings. */
 struct metrics_view server_metrics(struct server *server, struct buffer *running, struct buffer *waiting);
 
 /* routes.c */
@@ -135,8 +135,8 @@ bool server_has_model(const struct server_options *options, const char *name);
 const char *server_model(const struct server_options *options, size_t i);
 
 /* job.c */
-const char *job_model(const struct sequence *sequence); /* of the request whose sequence this is */
-/* `dialect`: another server's API, NULL for OpenAI's; `model` and `streamed` are what its path says. */
+const char *job_model(const struct sequence *sequence); /* the request of this sequence */
+/* `dialect`: another server's API, NULL for OpenAI's; `model` and `streamed` are from its path. */
 void job_begin(struct conn *conn, bool chat, const struct dialect *dialect, struct slice model, bool streamed);
 void job_token(struct sequence *sequence, void *server); /* the engine's on_token */
 void job_sent(struct conn *conn, int64_t at_ns);         /* bytes of its answer went out; the outbox knows how far */

@@ -1,4 +1,4 @@
-/* Timers on the monotonic clock, in a heap. A timer is part of what it belongs to; setting one that is set moves it. */
+/* Timers on the monotonic clock, in a heap. A timer is part of its owner; setting one again moves it. */
 #ifndef SIM_TIMERS_H
 #define SIM_TIMERS_H
 

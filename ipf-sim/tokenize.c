@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* Parses the body; a model that it names must be served. */
+/* Parses the body; a model it names must be served. */
 static int read_body(struct jdoc *doc, const struct server_options *options, struct slice body, struct ipf_error *err)
 {
 	struct buffer model = {0};

@@ -3,7 +3,7 @@
  *     {"prompt": "hello"}, {"messages": […]}   →  {"count": 2, "max_model_len": 131072, "tokens": [1819043176, …]}
  *     {"tokens": [1819043176, …]}              →  {"prompt": "hello"}
  *
- * "return_token_strs": true adds "token_strs"; the parts of a character that is cut become U+FFFD in it.
+ * "return_token_strs": true adds "token_strs"; the parts of a character cut become U+FFFD in it.
  */
 #ifndef SIM_TOKENIZE_H
 #define SIM_TOKENIZE_H

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-/* The calls of the last answer that have no result yet, by their ids. */
+/* The calls of the last answer without a result yet, by their ids. */
 struct open_calls {
 	struct slice *ids;
 	size_t count;

@@ -6,7 +6,7 @@
 #include "error.h"
 #include "json/jdoc.h"
 
-/* The messages of a chat. -1: err says what is wrong with them; those that are no messages at all are left to others.
+/* The messages of a chat. -1: err gives their fault; those that are no messages at all are left to others.
  */
 int tool_results_check(const struct jdoc *doc, jdoc_id messages, struct ipf_error *err);
 

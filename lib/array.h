@@ -1,4 +1,4 @@
-/* Growing arrays: a pointer to the items, and an integer that says how many of them there is room for.
+/* Growing arrays: a pointer to the items, and an integer saying how many of them there is room for.
  *
  *     struct list { struct entry *items; size_t count, cap; };         // zero-initialise
  *

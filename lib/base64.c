@@ -4,7 +4,7 @@
 
 void base64_encode(struct slice bytes, struct buffer *out)
 {
-	/* in pieces, since EVP_EncodeBlock takes an int; a multiple of three, so that only the last one is padded */
+	/* in pieces, since EVP_EncodeBlock takes an int; a multiple of three, so only the last one is padded */
 	for (size_t at = 0, piece; at < bytes.len; at += piece) {
 		piece = bytes.len - at < 3 * 65536 ? bytes.len - at : 3 * 65536;
 		char *to = buffer_reserve(out, piece / 3 * 4 + 8);

@@ -4,10 +4,10 @@
 
 #include "buffer.h"
 
-/* Appends the text, padded. Memory that runs out shows in `out`. */
+/* Appends the text, padded. Memory running out shows in `out`. */
 void base64_encode(struct slice bytes, struct buffer *out);
 
-/* Appends the bytes. -1: not base64; nothing is appended. The padding may be missing. Memory that runs out shows in
+/* Appends the bytes. -1: not base64; nothing is appended. The padding may be missing. Memory running out shows in
  * `out`. */
 int base64_decode(struct slice text, struct buffer *out);
 /* The same into `to`, which has 3 bytes for each 4 of the text, and 3 for the rest of it. false: not base64. */

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define FIRST        ((size_t)64)
-#define DOUBLED_MOST ((size_t)1 << 20) /* larger ones grow by a quarter, so that little of them is unused */
+#define DOUBLED_MOST ((size_t)1 << 20) /* larger ones grow by a quarter, so little of them is unused */
 
 char *buffer_grow(struct buffer *b, size_t len)
 {

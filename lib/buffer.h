@@ -6,7 +6,7 @@
  *     if (out.failed) …                 // memory ran out; everything appended since is missing
  *     buffer_release(&out);
  *
- * `failed` is sticky, so that a caller checks it once, where the bytes are used (stream_writer_line refuses a failed
+ * `failed` is sticky, so a caller checks it once, where the bytes are used (stream_writer_line refuses a failed
  * buffer). `data` always ends in a NUL that `len` does not count; it is NULL until something is appended.
  */
 #ifndef IPF_BUFFER_H
@@ -71,7 +71,7 @@ struct slice slice_of(const char *text); /* borrows a C string; NULL gives an ab
 struct slice buffer_all(const struct buffer *b);
 bool slice_equal(struct slice a, struct slice b); /* two absent slices are equal */
 bool slice_is(struct slice s, const char *text);
-/* Copies the bytes to a C string that the caller frees. NULL: absent slice, or out of memory. */
+/* Copies the bytes to a C string the caller frees. NULL: absent slice, or out of memory. */
 char *slice_dup(struct slice s);
 
 #endif

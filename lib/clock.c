@@ -24,7 +24,7 @@ int64_t clock_wall(void)
 int64_t clock_wall_at(int64_t now_ns)
 {
 	int64_t offset = 0, width = INT64_MAX;
-	/* of several readings of both clocks, the one that took least time */
+	/* the fastest of several readings of both clocks */
 	for (int i = 0; i < 8; i++) {
 		int64_t before = clock_now(), wall = clock_wall(), after = clock_now();
 		if (after - before >= width)

@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-enum { DIGITS_MOST = 20 }; /* of a number, or a sign and 19 */
+enum { DIGITS_MOST = 20 }; /* a number's, or a sign and 19 */
 
 /* Writes the digits so that they end before `end`, and returns where they begin. */
 static inline char *digits_before(char *end, uint64_t number)

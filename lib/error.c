@@ -31,7 +31,7 @@ static void set(struct ipf_error *err, enum ipf_error_kind kind, int errno_value
 {
 	if (!err || err->kind != IPF_OK)
 		return;
-	if (memory_ran_out() && kind != IPF_CLOSED) { /* what is said about an input is not true then */
+	if (memory_ran_out() && kind != IPF_CLOSED) { /* the message about an input is not true then */
 		*err = (struct ipf_error){.kind = IPF_SYSTEM, .text = "out of memory"};
 		return;
 	}
@@ -42,7 +42,7 @@ static void set(struct ipf_error *err, enum ipf_error_kind kind, int errno_value
 	char raw[2 * sizeof err->text];
 	int len = vsnprintf(raw, sizeof raw, format, args);
 	redact_message(raw, sizeof raw);
-	/* a text that was cut is longer than what fits: safe_text cuts it again, at the end of a character */
+	/* a text cut exceeds the room: safe_text cuts it again, at the end of a character */
 	size_t used = safe_text(err->text, sizeof err->text, len < 0 ? slice_of(format) : slice_of(raw));
 	const char *denied = errno_value == EPERM || errno_value == EACCES ? ipf_error_denied : NULL;
 	if (errno_value && used < sizeof err->text - 1)

@@ -9,13 +9,13 @@
  *         return ipf_error_report(&err, stderr, "ipf-sched");
  *
  * A text is lower case, has no full stop and contains the offending value: `output_tokens: expected an integer, got
- * "many"`. What a terminal might obey is escaped (safe_text.h), and what is too long ends in "…": a text can be printed
- * or passed on as it is.
+ * "many"`. Control characters are escaped (safe_text.h), and a text too long ends in "…": a text can be printed or
+ * passed on as it is.
  *
  * URLs in a text and in the name of a file lose their secrets (redact.h).
  *
- * The first error wins: setting an error that is already set changes nothing, so that a failure during cleanup (closing
- * a file that could not be written) never hides the cause.
+ * The first error wins: setting an error already set changes nothing, so a failure during cleanup (closing a file that
+ * could not be written) never hides the cause.
  */
 #ifndef IPF_ERROR_H
 #define IPF_ERROR_H
@@ -24,7 +24,7 @@
 
 #include <stdio.h>
 
-/* Fills err unless it is already filled; returns -1, so that a caller can `return ipf_error_set(…)`. */
+/* Fills err unless it is already filled; returns -1, so a caller can `return ipf_error_set(…)`. */
 int ipf_error_set(struct ipf_error *err, enum ipf_error_kind kind, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
@@ -37,8 +37,8 @@ int ipf_error_at(struct ipf_error *err, enum ipf_error_kind kind, const char *fi
 int ipf_error_errno(struct ipf_error *err, int errno_value, const char *file, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 
-/* What may have refused a system call, as "--sandbox may have refused it": follows the text of EPERM and EACCES. NULL
- * until the process has given up rights. */
+/* A possible reason for a refused system call, as "--sandbox may have refused it": follows the text of EPERM and
+ * EACCES. NULL until the process has given up rights. */
 extern const char *ipf_error_denied;
 
 /* Out of memory: IPF_SYSTEM, "out of memory". Every error that is set after memory ran out (memory.h) says that. */

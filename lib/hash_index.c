@@ -35,7 +35,7 @@ void *hash_index_after(const void *table, size_t size, size_t room, const void *
 /* Entries with one key stay in their order. */
 static void move(char *to, size_t room, const char *from, size_t old_room, size_t size)
 {
-	size_t first = 0; /* begin behind a free entry: what precedes it may have wrapped around */
+	size_t first = 0; /* begin behind a free entry: entries before it may have wrapped around */
 	while (first < old_room && key_at(from, size, first))
 		first++;
 	for (size_t i = 0; i < old_room; i++) {

@@ -26,7 +26,7 @@ static int month_of(const char *text)
 	return 0;
 }
 
-/* Days since 1970 of a day of the Gregorian calendar: years begin in March, so that a leap day is the last of one. */
+/* Days since 1970 of a day of the Gregorian calendar: years begin in March, so a leap day is the last of one. */
 static int64_t days_since_epoch(int year, int month, int day)
 {
 	int64_t y = month <= 2 ? year - 1 : year, m = (month + 9) % 12;

@@ -1,4 +1,4 @@
-/* Files that hold a secret, such as an API key (--key-file).
+/* Files holding a secret, such as an API key (--key-file).
  *
  *     char key[8192];
  *     size_t len;
@@ -12,8 +12,8 @@
 
 #include <stddef.h>
 
-/* Reads the first size - 1 bytes of the file, and ends them with a NUL; *len is their number. What is a key is for the
- * caller to say. -1: IPF_SYSTEM, it cannot be opened or read. */
+/* Reads the first size - 1 bytes of the file, and ends them with a NUL; *len is their number. The caller decides
+ * whether a line is a key. -1: IPF_SYSTEM, it cannot be opened or read. */
 int key_file_read(const char *path, char *key, size_t size, size_t *len, struct ipf_error *err);
 
 #endif

@@ -1,7 +1,7 @@
-/* Which hosts are this machine: nothing that is sent there leaves it, so that plain http will do.
+/* Which hosts are this machine: nothing sent there leaves it, so plain http will do.
  *
- * Only numbers and one name count: 127.0.0.0/8, ::1, ::ffff:127.0.0.0/104 and "localhost". A name that begins like a
- * number ("127.evil.example"), and a name or number that ends in a dot, go to the resolver: they can be any machine.
+ * Only numbers and one name count: 127.0.0.0/8, ::1, ::ffff:127.0.0.0/104 and "localhost". A name beginning like a
+ * number ("127.evil.example"), and a name or number ending in a dot, go to the resolver: they can be any machine.
  */
 #ifndef IPF_LOOPBACK_H
 #define IPF_LOOPBACK_H

@@ -10,7 +10,7 @@
 
 enum { RESERVE = 1 << 18, LARGEST = 1 << 15, ALIGNMENT = 16 };
 
-/* The functions that were asked for, and those that are called in their place. */
+/* The functions asked for, and those called in their place. */
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t count, size_t size);
 void *__real_realloc(void *old, size_t size);

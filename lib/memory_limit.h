@@ -1,7 +1,7 @@
 /* How much memory the data of a program may take before they go into temporary files: --memory.
  *
- * The limit is that of the process, as those of stream.h are. Each container of data takes a share of it, so that
- * several can be full at the same time.
+ * The limit is the process's, as those of stream.h are. Each container of data takes a share of it, so several can be
+ * full at the same time.
  */
 #ifndef IPF_MEMORY_LIMIT_H
 #define IPF_MEMORY_LIMIT_H

@@ -7,14 +7,14 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define PAGE ((size_t)512) /* numbers that are read at once */
+#define PAGE ((size_t)512) /* numbers read at once */
 
 struct name_file {
 	int fd;
-	size_t count;    /* of the numbers */
-	uint64_t *first; /* of each page */
+	size_t count;    /* the numbers' */
+	uint64_t *first; /* each page's */
 	size_t pages, cap;
-	uint64_t page[PAGE]; /* to be written; of a file that is merged, the page at hand */
+	uint64_t page[PAGE]; /* to be written; of a merged file, the page at hand */
 	size_t filled;
 };
 
@@ -99,7 +99,7 @@ int name_file_has(const struct name_file *f, uint64_t number, struct ipf_error *
 {
 	uint64_t page[PAGE];
 	size_t low = 0, high = f->pages, count;
-	while (low < high) { /* the first page that begins behind the number */
+	while (low < high) { /* the first page beginning behind the number */
 		size_t middle = low + (high - low) / 2;
 		if (f->first[middle] <= number)
 			low = middle + 1;

@@ -1,4 +1,4 @@
-/* Numbers that are sorted in a temporary file without a name, for name_set.c.
+/* Numbers sorted in a temporary file without a name, for name_set.c.
  *
  *     struct name_file *file = NULL;
  *     name_file_merge(&file, numbers, count, &err);      // ascending, none of them in the file

@@ -56,7 +56,7 @@ static int spill(struct name_set *names)
 	return status;
 }
 
-/* Makes room for a further hash. A table that has the limit's size gets fuller than others. */
+/* Makes room for a further hash. A table with the limit's size gets fuller than others. */
 static int make_room(struct name_set *names)
 {
 	if (names->count * 2 < names->cap)

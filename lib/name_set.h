@@ -1,4 +1,4 @@
-/* A set of names, to detect ids that occur twice in the data. It keeps an 8-byte hash of each name, not the name: two
+/* A set of names, to detect ids occurring twice in the data. It keeps an 8-byte hash of each name, not the name: two
  * different names count as the same with a probability of about 1 in 10^19.
  *
  *     struct name_set ids = {0};
@@ -6,7 +6,7 @@
  *     if (name_set_check(&ids, &err) < 0) …
  *     name_set_release(&ids);
  *
- * Beyond its share of memory_limit.h, hashes go into a temporary file: sorted, so that one read finds a name.
+ * Beyond its share of memory_limit.h, hashes go into a temporary file: sorted, so one read finds a name.
  */
 #ifndef IPF_NAME_SET_H
 #define IPF_NAME_SET_H

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <strings.h>
 
-#define HOST_MOST  128 /* what is longer before the path is rather a token than a host */
-#define DEPTH_MOST 64  /* of streams and of parameters in each other */
+#define HOST_MOST  128 /* a longer text before the path is rather a token than a host */
+#define DEPTH_MOST 64  /* depth of nested streams and parameters */
 
 /* Headers of requests and responses. ipf(7) lists them, too. */
 static const char *const public_headers[] = {
@@ -288,8 +288,8 @@ static bool is_odd_host(const char *host, size_t len)
 }
 
 /* Appends host and port of "user:password@host:port" of `len` bytes. `rest`: the bytes until the end of the text, in
- * which the "@" is if the password contains a slash or a space; `ends`: what ends a URL there. Returns the bytes that
- * were read. */
+ * which the "@" is if the password contains a slash or a space; `ends`: characters ending a URL there. Returns the
+ * bytes read. */
 static size_t redact_authority(const char *text, size_t len, size_t rest, const char *ends, struct buffer *out)
 {
 	const char *at = memrchr(text, '@', len);
@@ -299,7 +299,7 @@ static size_t redact_authority(const char *text, size_t len, size_t rest, const 
 	bool odd = colon && !is_port(colon + 1, host_len - (size_t)(colon + 1 - host));
 	bool odd_host = colon && is_odd_host(host, (size_t)(colon - host));
 	if ((odd || odd_host) && (at = memrchr(text + len, '@', rest - len))) {
-		/* a password with a slash, a question mark or a number sign; what follows is the host */
+		/* a password with a slash, a question mark or a number sign; the host comes after it */
 		size_t left = strcspn(at + 1, "/?#"), end = strcspn(at + 1, ends);
 		left = left < end ? left : end;
 		if (!left)
@@ -307,7 +307,7 @@ static size_t redact_authority(const char *text, size_t len, size_t rest, const 
 		return (size_t)(at + 1 - text) + redact_authority(at + 1, left, left, ends, out);
 	}
 	if (odd)
-		host_len = (size_t)(colon - host) + sizeof ":" REDACTED - 1; /* of what is written */
+		host_len = (size_t)(colon - host) + sizeof ":" REDACTED - 1; /* the bytes written */
 	if (host_len > HOST_MOST || (at && !host_len)) /* without a host the path would be taken for one */
 		buffer_text(out, REDACTED);
 	else if (odd)
@@ -317,7 +317,7 @@ static size_t redact_authority(const char *text, size_t len, size_t rest, const 
 	return len;
 }
 
-/* Bytes of user, password, host and port, or what may be one of these. */
+/* Bytes of user, password, host and port, or possible ones. */
 static size_t authority_len(const char *url)
 {
 	size_t len = strcspn(url, "/?#");
@@ -342,7 +342,7 @@ static void redact_path_parts(const char *path, size_t len, struct buffer *out)
 	}
 }
 
-/* Appends the text with its URLs redacted; `ends`: the characters that end a URL. */
+/* Appends the text with its URLs redacted; `ends`: the characters ending a URL. */
 static void redact_urls(const char *text, const char *ends, struct buffer *out)
 {
 	for (const char *mark; (mark = strstr(text, "://"));) {
@@ -393,7 +393,7 @@ void redact_url(const char *text, struct buffer *out)
 		buffer_text(out, "?" REDACTED);
 }
 
-/* Appends the text with "user:password@" before a host redacted, in words that contain no slash before it. */
+/* Appends the text with "user:password@" before a host redacted, in words containing no slash before it. */
 static void redact_users(const char *text, struct buffer *out)
 {
 	while (*text) {
@@ -618,7 +618,7 @@ static int redact_member(json_t *object, const char *name, redactor *redact)
 	return result;
 }
 
-/* A path of the API: of its query only what selects a form of the API. */
+/* A path of the API: keeps only those parts of its query that select a form of the API. */
 static void redact_path(const char *path, struct buffer *out)
 {
 	size_t len = strcspn(path, "?#");
@@ -644,7 +644,7 @@ static int redact_template(json_t *template, bool public, int depth)
 	bool is_operator = false;
 	json_array_foreach(template, i, value) bad |= redact_template(value, public, depth + 1);
 	json_object_foreach(template, name, value) is_operator |= *name == '$';
-	/* {"$if": …, "then": …} is the value of the member that it is in */
+	/* {"$if": …, "then": …} is the value of the member it is in */
 	json_object_foreach(template, name, value) bad |= redact_template(
 		value, *name == '$' || (is_operator && public) || is_public_param(name, strlen(name)), depth + 1);
 	return bad;

@@ -1,14 +1,14 @@
-/* Secrets on a command line, in a URL or in a header. What may be written is listed: the values of headers and of body
- * parameters are written only if their name is known to be harmless, of a URL only scheme, host, port and path. The
- * rest is replaced by "[redacted]". See SECRETS in ipf(7).
+/* Secrets on a command line, in a URL or in a header. Only listed parts are written: the values of headers and of body
+ * parameters if their name is known to be harmless, and of a URL scheme, host, port and path. The rest is replaced by
+ * "[redacted]". See SECRETS in ipf(7).
  *
  *     redact_header("X-Jwt: abc", &out);               // X-Jwt: [redacted]
  *     redact_param("api_key=\"abc\"", &out);           // api_key=[redacted]
  *     redact_value("http://me:pw@h:80/x?k=1", &out);   // http://h:80/x?[redacted]
  *     redact_stream_header(header);                    // all of these, in a stream's header
  *
- * The stream library applies redact_stream_header to every header that it writes or reads, and lib/error.h
- * redact_message to every message, so that no program has to remember it. Redacting twice changes nothing.
+ * The stream library applies redact_stream_header to every header it writes or reads, and lib/error.h redact_message to
+ * every message, so no program has to remember it. Redacting twice changes nothing.
  */
 #ifndef IPF_REDACT_H
 #define IPF_REDACT_H
@@ -37,7 +37,7 @@ void redact_param(const char *text, struct buffer *out);
 /* Appends any other value: of every URL in it only scheme, host, port and path remain. */
 void redact_value(const char *text, struct buffer *out);
 
-/* The same for what should be a URL and may lack its scheme: what is before an "@" is redacted. */
+/* The same for a URL that may lack its scheme: the text before an "@" is redacted. */
 void redact_url(const char *text, struct buffer *out);
 
 /* The same for a message, in place: URLs end at white space or a quote, and "user:password@" is redacted without a
@@ -47,7 +47,8 @@ void redact_message(char *text, size_t cap);
 /* A new copy of an object of parameters, in which those that are not public are redacted. NULL: out of memory. */
 json_t *redact_params(json_t *params);
 
-/* Redacts what an API descriptor sends, in place: constant headers, paths and texts of bodies. -1: out of memory. */
+/* Redacts an API descriptor's request part, in place: constant headers, paths and texts of bodies. -1: out of
+ * memory. */
 int redact_api(json_t *api);
 
 /* Redacts the header of a stream in place, and those of the earlier streams in it: argv, params, target, targets, proxy

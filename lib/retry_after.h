@@ -1,6 +1,6 @@
 /* How long a server asks its clients to wait, by the headers of a response: Retry-After, in seconds or as a date (RFC
- * 9110, section 10.2.3), and of OpenAI's API retry-after-ms and x-ratelimit-reset-requests ("1m30s"). Of several the
- * first in this order counts: retry-after-ms, Retry-After, x-ratelimit-reset-requests.
+ * 9110, section 10.2.3), and of OpenAI's API retry-after-ms and x-ratelimit-reset-requests ("1m30s"). If there are
+ * several, the first in this order counts: retry-after-ms, Retry-After, x-ratelimit-reset-requests.
  *
  *     struct retry_after asked = {0};
  *     retry_after_note(&asked, name, value);            // each header; others are ignored
@@ -16,7 +16,7 @@
 #define RETRY_AFTER_MOST_NS (INT64_C(366) * 86400 * 1000000000) /* a longer wait counts as this one */
 
 struct retry_after { /* zero-initialise */
-	int rank;        /* of the header that counts; 0: none came */
+	int rank;        /* the rank of the header that counts; 0: none came */
 	bool is_date;
 	int64_t value; /* ns, or as a date seconds since the epoch */
 };

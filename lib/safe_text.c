@@ -13,7 +13,7 @@ struct range {
 	uint32_t from, to;
 };
 
-/* What is escaped above ASCII, in ascending order. */
+/* Characters above ASCII to escape, in ascending order. */
 static const struct range unsafe[] = {
 	{0x80, 0x9f},       {0xad, 0xad},       {0x34f, 0x34f},     {0x600, 0x605},     {0x61c, 0x61c},
 	{0x6dd, 0x6dd},     {0x70f, 0x70f},     {0x890, 0x891},     {0x8e2, 0x8e2},     {0x115f, 0x1160},
@@ -88,7 +88,7 @@ size_t safe_text(char *to, size_t size, struct slice text)
 	return len;
 }
 
-/* The length of the beginning that needs no escape. */
+/* The length of the beginning needing no escape. */
 static size_t safe_length(const char *data, size_t len)
 {
 	size_t at = 0;

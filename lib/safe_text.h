@@ -1,9 +1,8 @@
 /* Texts from outside, made safe for a terminal.
  *
- * A name in a file, a server's answer or an argument can contain what a terminal obeys (escape sequences, also as
- * C1 controls), what reorders the line (bidirectional controls) or what cannot be seen. In all that ipf prints for
- * people, such characters are escapes that can be seen: `\n`, `\x1b`, `\u202e`, `\U000e0041`; a byte that is not UTF-8
- * is
+ * A name in a file, a server's answer or an argument can contain characters a terminal obeys (escape sequences, also as
+ * C1 controls), that reorder the line (bidirectional controls) or cannot be seen. In all that ipf prints for people,
+ * such characters are escapes that can be seen: `\n`, `\x1b`, `\u202e`, `\U000e0041`; a byte that is not UTF-8 is
  * `\x9b`. Whether the output is a terminal changes nothing. Escaping twice gives the same text as escaping once.
  *
  * Escaped are: control characters (C0, DEL, C1), all of Unicode's format characters (Cf), line and paragraph
@@ -25,8 +24,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* Writes the safe form and a NUL; returns its length. What does not fit in `size` (at least 4) bytes is replaced by
- * "…", never in the middle of a character. An absent slice is "". */
+/* Writes the safe form and a NUL; returns its length. A text longer than `size` (at least 4) bytes is cut, with "…",
+ * never in the middle of a character. An absent slice is "". */
 size_t safe_text(char *to, size_t size, struct slice text);
 
 /* The same, of any length. */
@@ -40,7 +39,7 @@ struct shown_text {
 struct shown_text shown(const char *text); /* NULL is "" */
 struct shown_text shown_slice(struct slice text);
 
-/* Whether nothing has to be escaped: what names of stages, models, sessions and the like have to be. */
+/* Whether nothing has to be escaped: required of names of stages, models, sessions and the like. */
 bool safe_text_is_safe(struct slice text);
 
 #endif

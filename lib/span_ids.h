@@ -1,5 +1,5 @@
 /* The ids under which a request appears in distributed tracing (W3C Trace Context, level 1): computed, not drawn, so
- * that whoever knows the run and the request knows its ids.
+ * whoever knows the run and the request knows its ids.
  *
  *     struct span_ids ids = span_ids(slice_of(run), n, session);
  *     char header[SPAN_IDS_TRACEPARENT];

@@ -1,4 +1,4 @@
-/* Numbers of tokens that come from outside: what is believed, and sums that cannot overflow.
+/* Numbers of tokens coming from outside: the range believed, and sums that cannot overflow.
  *
  * No prompt or answer has more than TOKENS_MAX tokens. Readers refuse larger numbers, with their line; sums of many are
  * made by token_sum(), which stays IPF_ABSENT once a sum is out of range.

@@ -1,4 +1,4 @@
-/* A temporary file that has no name, so that nothing remains of it however the program ends.
+/* A temporary file without a name, so nothing remains of it however the program ends.
  *
  *     int fd = unnamed_file_open(&err);
  *     if (write(fd, …) < 0)
@@ -13,7 +13,7 @@
 int unnamed_file_open(struct ipf_error *err);
 /* TMPDIR, by default /tmp. */
 const char *unnamed_file_folder(void);
-/* Sets the error of a write that failed, by errno. -1: IPF_SYSTEM, with the folder, and that TMPDIR names it. */
+/* Sets the error of a failed write, by errno. -1: IPF_SYSTEM, with the folder, and that TMPDIR names it. */
 int unnamed_file_full(struct ipf_error *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* Reads a whole file into memory, up to a limit: what an option names may be a pipe without an end, or a device.
+/* Reads a whole file into memory, up to a limit: the file of an option may be a pipe without an end, or a device.
  *
  *     struct buffer text = {0};
  *     if (whole_file_read(path, (struct whole_file){"a model of ipf-prep fit", (size_t)64 << 20}, &text, &err) < 0) …

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define NAME_MAX_BYTES 256 /* of a member, with its NUL */
+#define NAME_MAX_BYTES 256 /* a member's, with its NUL */
 
 void line_set(struct ipf_line *line, enum ipf_line_kind kind, struct slice text, struct line_place place)
 {

@@ -14,7 +14,7 @@
 
 struct ipf_measure {
 	struct ipf_reader *records;
-	struct ipf_line *record; /* of the last row; the reader's */
+	struct ipf_line *record; /* the last row's; the reader's */
 	struct record_reader *parser;
 	struct api *api;
 	struct schedule schedule;

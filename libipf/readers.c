@@ -54,7 +54,7 @@ static bool begins(struct slice line, const char *text)
 	return line.len >= len && memcmp(line.data, text, len) == 0;
 }
 
-/* Our writers put the member that names the kind first. */
+/* Our writers put the member naming the kind first. */
 static enum ipf_line_kind kind_of(const char *stream, struct slice line)
 {
 	if (strcmp(stream, "trace") == 0)

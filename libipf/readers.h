@@ -1,4 +1,4 @@
-/* The reader behind <ipf/streams.h>, for the modules that go on with its stream. */
+/* The reader behind <ipf/streams.h>, for the modules going on with its stream. */
 #ifndef IPF_READERS_H
 #define IPF_READERS_H
 
@@ -7,11 +7,11 @@
 
 struct ipf_reader {
 	struct stream_reader *stream;
-	const char *kind; /* of the header; borrowed from it */
+	const char *kind; /* the header's; borrowed from it */
 	struct ipf_line line, header, trailer;
 	char *header_json, *trailer_json;
 };
 
-struct line_place reader_place(const struct ipf_reader *reader); /* of the last line */
+struct line_place reader_place(const struct ipf_reader *reader); /* the last line's */
 
 #endif

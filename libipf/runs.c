@@ -21,7 +21,7 @@ struct ipf_run {
 	char **argv; /* as of main() */
 	int argc, cap;
 	bool has_output;
-	int stop_fds[2]; /* what is written to the second is read by the run from the first */
+	int stop_fds[2]; /* the run reads from the first, and this library writes to the second */
 	struct ipf_line record;
 };
 
@@ -110,7 +110,7 @@ int ipf_run_observe(struct ipf_run *r, const struct ipf_run_callbacks *callbacks
 	return 0;
 }
 
-/* ---- what happens ---- */
+/* ---- events ---- */
 
 static void started(void *data, const struct job *job)
 {
@@ -163,8 +163,8 @@ static int fire(struct ipf_run *r, struct arguments *a, const char *schedule, st
 	return fire_run_observed(&options, schedule, argv, &observer, err);
 }
 
-/* A closed output is an error, and must not end the process: blocks SIGPIPE in this thread and those that it starts,
- * and takes back what came of it. */
+/* A closed output is an error, and must not end the process: blocks SIGPIPE in this thread and those it starts, and
+ * removes a pending one. */
 static int fire_without_sigpipe(struct ipf_run *r, struct arguments *a, const char *schedule, struct ipf_error *err)
 {
 	sigset_t sigpipe, before, pending;

@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a schedule is made of, however its arrivals are found. */
+/* A schedule's sources, however its arrivals are found. */
 struct making {
 	char **specs; /* which stages borrow */
 	size_t specs_count;

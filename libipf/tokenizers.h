@@ -1,4 +1,4 @@
-/* What measuring needs of the tokenizer behind <ipf/tokens.h>. */
+/* Access to the tokenizer behind <ipf/tokens.h>, for measuring. */
 #ifndef IPF_TOKENIZERS_H
 #define IPF_TOKENIZERS_H
 

@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#define POOL_MAX 64 /* scratches that are kept for later calls */
+#define POOL_MAX 64 /* scratches kept for later calls */
 
 struct ipf_tokenizer {
 	struct tokenizer *tokenizer;

@@ -24,7 +24,7 @@ static int is_kind(const char *kind)
 	return !strcmp(kind, "trace") || !strcmp(kind, "schedule") || !strcmp(kind, "records") || !strcmp(kind, "results");
 }
 
-/* The user's members must not replace those that every header has. */
+/* The user's members must not replace those every header has. */
 static int add_members(json_t *header, const char *text, struct ipf_error *err)
 {
 	json_error_t why;
@@ -111,7 +111,7 @@ static int check_texts(const struct ipf_request *q, struct ipf_error *err)
 	return 0;
 }
 
-/* Each must be one value, so that the line has no other members than it seems to have. */
+/* Each must be one value, so the line has no other members than it seems to have. */
 static int check_json(struct jdoc *doc, const struct ipf_request *q, struct ipf_error *err)
 {
 	const struct {

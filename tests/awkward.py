@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A server that takes connections and is no use: on a free port of 127.0.0.1, which is printed.
+"""A server taking connections to no use: on a free port of 127.0.0.1, which is printed.
 
 usage: awkward.py MODE
 
@@ -65,6 +65,6 @@ if mode == "full":
     select.select([server], [], [])
     while under_way() < 6:
         time.sleep(0.01)
-    server.listen(64)  # SYNs that are sent again find room
+    server.listen(64)  # SYNs sent again find room
 while True:
     threading.Thread(target=serve, args=server.accept()[:1], daemon=True).start()

@@ -1,14 +1,13 @@
-"""Do the error bars of requests hold what was true? Against what the server logged, or what was captured on the way.
+"""Do the error bars of requests contain the true values? They are compared with the server's log, or with a capture.
 
     bar_truth.py RECORDS RESULTS --log LOG        of truth_server.py, or of rawserver (sendlog.h)
     bar_truth.py RECORDS RESULTS --pcap FILE --tap STAMPS    as truth.py and tap_delay.py of bench read them
 
-Prints a line of JSON: for TTFT, E2E and TPOT how many requests were compared, the share that lies within its bar, and percentiles of the
-width of the bars, in us. The truth is an interval, too: a send happened between the beginning and the end of a call, and a request came to
-the server after it had left the client, by the stamps of both kernels: that time is the network's. A capture on loopback has the time at which
-it copied a packet, which is later than that of its leaving and earlier than that of its coming: by what messages of another connection in the
-same capture show of both (the delay that 99 % of them keep). A request that opened a connection is compared by TPOT only: its server knows
-nothing of that wait."""
+Prints a line of JSON: for TTFT, E2E and TPOT how many requests were compared, the share lying within its bar, and percentiles of the width of
+the bars, in us. The truth is an interval, too: a send happened between the beginning and the end of a call, and a request came to the server
+after it had left the client, by the stamps of both kernels: that time is the network's. A capture on loopback has the time at which it copied
+a packet, which is later than that of its leaving and earlier than its coming's: measured by messages of another connection in the same
+capture (the delay that 99 % of them keep). A request opening a connection is compared by TPOT only: its server knows nothing of the wait."""
 import argparse
 import json
 import os
@@ -27,7 +26,7 @@ def lines_of(path):
 
 
 def logged(path):
-    """Of each request at the server: when it came, and the intervals in which its events were sent."""
+    """For each request at the server: when it came, and the intervals in which its events were sent."""
     if open(path, "rb").read(1) == b"{":
         return {entry["request"]: (entry["arrived_ns"], entry["sent_ns"]) for entry in lines_of(path)}
     entry, found = struct.Struct("=qqIiIIII"), {}
@@ -55,7 +54,7 @@ def spread(values):
 
 
 def truth_of(arrived, left, sent, tokens):
-    """The least and the most that each latency was."""
+    """The least and the most each latency was."""
     (first, first_end), (last, last_end) = sent[0], sent[-1]
     found = {"ttft": (first - arrived, first_end - left), "e2e": (last - arrived, last_end - left)}
     if tokens > 1:
@@ -86,7 +85,7 @@ def main():
         record = records[row["n"]]
         arrived, left, sent = truth.get(int(ID.search(record["body"])[1]), (None, None, []))
         if len(sent) != row["events"]:
-            continue # a packet that the capture lost
+            continue # a packet the capture lost
         if left is None:
             left = min(arrived, zero + record["left_ns"]) if "left_ns" in record else arrived
         true = truth_of(arrived, left, sent, row["output_tokens"])

@@ -4,7 +4,7 @@
     python3 file_server.py FOLDER LOG READY
 
 Files of FOLDER under their names, with ETag, If-None-Match, Range and If-Range. READY gets the port. LOG gets a line a request: method,
-path, and the headers Authorization, Range, If-None-Match and If-Range where they came. What else it does is in the path:
+path, and the headers Authorization, Range, If-None-Match and If-Range where they came. Its other abilities are in the path:
 
     /status/CODE/…         that answer, with Retry-After: 7
     /cut/N/ID/FILE         the first N answers under this ID end in the middle of what they owe

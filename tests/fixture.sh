@@ -1,4 +1,4 @@
-# A small whole run for the tests that need streams of all four kinds: source it after tap.sh.
+# A small whole run for the tests needing streams of all four kinds: source it after tap.sh.
 # shellcheck shell=sh
 
 ROOT=$TESTS/..

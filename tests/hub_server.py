@@ -32,7 +32,7 @@ import time
 import urllib.parse
 
 root, log, ready = sys.argv[1:]
-LARGE = 12000  # of this size and more: "LFS"
+LARGE = 12000  # bytes, and more: "LFS"
 counts = {}
 lock = threading.Lock()
 

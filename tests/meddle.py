@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""A proxy for TCP that meddles with what it passes on: the same bytes, but never as they came.
+"""A proxy for TCP that meddles with the traffic: the same bytes, but never as they came.
 
     meddle.py PORT        # passes on to 127.0.0.1:PORT; prints the ports that it listens on, one for each way:
 
     split      each byte in a send of its own
-    coalesce   what came within 15 ms in one send
+    coalesce   bytes within 15 ms in one send
     stall      nothing for 10 ms after each 400 bytes
-    reset      every third connection is reset by the proxy after some bytes of what the server sends
+    reset      every third connection is reset by the proxy after some of the server's bytes
 """
 import asyncio
 import socket
@@ -31,7 +31,7 @@ async def stall(data, writer):
 
 
 async def read_more(reader, data):
-    """What comes within 15 ms."""
+    """The bytes arriving within 15 ms."""
     loop = asyncio.get_running_loop()
     end = loop.time() + 0.015
     while (left := end - loop.time()) > 0:

@@ -3,8 +3,8 @@
 #     once_inputs
 #     once 0 ipf-sched stat "$PWD/chat.sched"    # 0: the status when nothing fails
 #
-# Kinds of calls: IPF_KINDS, by default all. Of every IPF_STEP calls one (1: all), beginning with IPF_FROM (1); of
-# allocations, which are many, one of every IPF_STEP * IPF_STEP_MEMORY (1).
+# Kinds of calls: IPF_KINDS, by default all. One of every IPF_STEP calls (1: all), beginning with IPF_FROM (1);
+# allocations are many, so one of every IPF_STEP * IPF_STEP_MEMORY (1).
 # shellcheck shell=bash
 
 once_library=$BUILD/tests/fail_once.so
@@ -20,7 +20,7 @@ export ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0:verify_asan_link_order=0:l
 FAIL_KIND=wait LD_PRELOAD=$once_library "$BIN/ipf-sched" --version >report 2>&1
 [ $? != 77 ] || once_kinds=allocation # the kernel refuses to hand over system calls, as in some containers
 
-# A single call fails, or with rest=1 all further ones, too. Failures in lines that match once_known are others' to mend.
+# A single call fails, or with rest=1 all further ones, too. Failures in lines matching once_known are others' to mend.
 once_known='^$'
 once_kind() { # KIND REST STATUS COMMAND…
 	local step=$once_step kind=$1 rest=$2 expected=$3 wrong total

@@ -1,4 +1,4 @@
-# A real PostgreSQL for the tests that need one: source it after tap.sh.
+# A real PostgreSQL for the tests needing one: source it after tap.sh.
 # shellcheck shell=sh
 
 # The folder of its programs, which Debian keeps out of PATH; nothing if it is not installed.
@@ -18,7 +18,7 @@ postgres_user() { # COMMAND…
 	fi
 }
 
-# Starts one on a socket in a folder that its user can reach, unlike that of the test, with an empty database that psql uses by itself: $PGHOST, $PGUSER, $PGDATABASE.
+# Starts one on a socket in a folder its user can reach, unlike that of the test, with an empty database that psql uses by itself: $PGHOST, $PGUSER, $PGDATABASE.
 postgres_start() {
 	postgres_bin=$(postgres_programs)
 	PGHOST=$(mktemp -d /tmp/ipf-postgres.XXXXXX) || exit 1

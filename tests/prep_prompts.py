@@ -5,7 +5,7 @@
 
 Prints the number of requests, how many of them have exactly `input_tokens` tokens, the largest difference, and how many pairs of
 prompts share a different number of leading tokens than their recorded blocks say. Comparing neighbours in two orders, by tokens and
-by blocks, covers all pairs: a pair shares the minimum of what the neighbours between them share.
+by blocks, covers all pairs: a pair shares the minimum over the neighbours between them.
 """
 import array
 import json
@@ -43,7 +43,7 @@ def packed(ids):
 
 
 def blocks_of(request):
-    """[(key, tokens)] of the recorded blocks that are there, and what they don't cover under a key of its own."""
+    """[(key, tokens)] of the recorded blocks that are there, and the rest under a key of its own."""
     blocks, left, found = request.get("blocks"), request["input_tokens"], []
     for i, key in enumerate(blocks["ids"] if blocks else []):
         size = blocks["tokens"][i] if isinstance(blocks["tokens"], list) else blocks["tokens"]

@@ -16,7 +16,7 @@ tokenizer.no_padding()
 
 
 def count(text):
-    """With the special tokens that a model's tokenizer adds."""
+    """With the special tokens a model's tokenizer adds."""
     return len(tokenizer.encode(text).ids)
 
 

@@ -1,4 +1,4 @@
-# A real Prometheus for the tests that need one: source it after tap.sh.
+# A real Prometheus for the tests needing one: source it after tap.sh.
 # shellcheck shell=sh
 
 # Starts a Prometheus that scrapes TARGET each 300 ms as the job "live"; $PROMETHEUS is its URL.

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What is not a Prometheus, or not in the mood: prometheus_server.py MODE; prints its port. Modes:
+"""A server that is no Prometheus, or not in the mood: prometheus_server.py MODE; prints its port. Modes:
 
 bad          400 with an error in JSON           denied       401 without a body
 unavailable  503 with an error in JSON           redirect     302

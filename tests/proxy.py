@@ -4,11 +4,9 @@
 usage: proxy.py LOG [--auth USER:PASSWORD] [--refuse] [--slow SECONDS] [--together N [--all]]
        proxy.py LOG --relay PATH|::1 PORT
 
-A line of LOG for each connection: what was asked for, and whether it was let through. --refuse says no to everything:
-502 to HTTP, "host unreachable" to SOCKS. --slow takes so long for a connection of SOCKS. --together makes the first connection of SOCKS at once, and the next only when N of them are
-waiting: LOG has "together" then, or "alone" where they are fewer for 120 seconds; with --all, the first one waits
-for N as well. --relay takes what comes to the Unix socket at PATH to PORT, and prints PATH; or
-what comes to a free port of ::1.
+A line of LOG for each connection: its target, and whether it was let through. --refuse says no to everything: 502 to HTTP, "host unreachable" to SOCKS. --slow takes so long for a
+connection of SOCKS. --together makes the first connection of SOCKS at once, and the next only when N of them are waiting: LOG has "together" then, or "alone" where they are fewer
+for 120 seconds; with --all, the first one waits for N as well. --relay takes connections to the Unix socket at PATH to PORT, and prints PATH; or those to a free port of ::1.
 """
 import asyncio
 import base64

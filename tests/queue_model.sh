@@ -1,7 +1,7 @@
-# A server whose capacity is known, in no time at all: what ipf-sim would give with --step-base 10ms --step-per-seq 0 --max-batch 10, no cost
-# but steps, and answers of ten tokens. A request waits for a slot, then for the next step, and gets a token with each step: 100
-# requests a second, and no more. Chance is only in the arrivals, so that the same seeds give the same results on every machine.
-# Source it after tap.sh in the folder to work in, with the programs in PATH.
+# A server whose capacity is known, in no time at all: the same as ipf-sim with --step-base 10ms --step-per-seq 0 --max-batch 10, no cost but
+# steps, and answers of ten tokens. A request waits for a slot, then for the next step, and gets a token with each step: 100 requests a
+# second, and no more. Chance is only in the arrivals, so the same seeds give the same results on every machine. Source it after tap.sh in the
+# folder to work in, with the programs in PATH.
 # shellcheck shell=sh
 
 # shellcheck disable=SC2034 # for those who source it
@@ -52,8 +52,8 @@ queue_model() { # SCHEDULE RESULTS
 	rm -f "$2.body" "$2.rows"
 }
 
-# The rate at which a stage of four seconds of Poisson arrivals has 90 % of its first tokens within 150 ms in one of two cases: what the
-# search looks for, found by trying many at each rate.
+# The rate at which a stage of four seconds of Poisson arrivals has 90 % of its first tokens within 150 ms in one of two cases: the
+# search's goal, found by trying many at each rate.
 queue_truth() {
 	awk "$queue_serve"'
 	function odds(rate,    stage, at, n, good, met) {
@@ -151,7 +151,7 @@ queue_search() { # SEED SEARCH
 	sed -n "s|^\([0-9.]*\) requests/s meet .*(between \([0-9.]*\) and \([0-9.]*\),.*|\1 \2 \3 $queue_stages|p" answer
 }
 
-# What a sweep finds in a run that asked for more than the server can do.
+# A sweep's result in a run asking for more than the server can do.
 queue_sustained() { # SEED STAGE
 	ipf-sched "$2" --seed "$1" -o burst.sched && queue_model burst.sched burst.results &&
 		ipf-sched sweep:from=burst.results,for=1s -o /dev/null 2>&1 | sed -n 's|.*: sustained \([0-9.]*\)/s.*|\1|p'

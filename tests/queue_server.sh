@@ -1,5 +1,5 @@
-# The server of queue_model.sh for real: ipf-sim with the same rules, asked by ipf-fire, understood by ipf-collect. What comes of it takes as
-# long as it says, and this machine's own noise is in it. Source it after tap.sh in the folder to work in, with the programs in PATH.
+# The server of queue_model.sh for real: ipf-sim with the same rules, asked by ipf-fire, understood by ipf-collect. Its runs take as long as
+# they say, and have this machine's own noise. Source it after tap.sh in the folder to work in, with the programs in PATH.
 # shellcheck shell=sh
 
 # A thousand requests for answers of ten tokens, each with a prompt of its own: queue.trace.
@@ -9,7 +9,7 @@ queue_trace() {
 	rm queue.lines
 }
 
-# Starts one, which ends with the shell that started it, and in any case after ten minutes: $QUEUE_PID, $QUEUE_URL.
+# Starts one, which ends with the shell starting it, and in any case after ten minutes: $QUEUE_PID, $QUEUE_URL.
 queue_start() {
 	ipf-sim --die-with-parent --max-time 10m --step-base 10ms --step-per-seq 0 --prefill-rate 1000M --max-batch 10 >queue.said &
 	# shellcheck disable=SC2034 # for those who source it
@@ -39,7 +39,7 @@ queue_run_search() { # SEED SEARCH
 	sed -n "s/^\([0-9.]*\).* meet .*between \([0-9.]*\)[^,]* and \([0-9.]*\).*/\1 \2 \3 $queue_stages/p" answer
 }
 
-# What a sweep finds in a run that asked for more than the server can do: "RATE LEAST MOST".
+# A sweep's result in a run asking for more than the server can do: "RATE LEAST MOST".
 queue_run_sustained() { # SEED STAGE
 	ipf-sched "$2" --seed "$1" -t queue.trace -o burst.sched && queue_run burst.sched burst.results &&
 		ipf-sched sweep:from=burst.results,for=1s -o /dev/null 2>&1 |

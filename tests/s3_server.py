@@ -49,7 +49,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def log_message(self, *_):
         pass
 
-    # ---- what came ----
+    # ---- requests received ----
 
     def check_signature(self, path, query):
         given = self.headers.get("Authorization", "")
@@ -119,7 +119,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 return action
         return None
 
-    # ---- what it does ----
+    # ---- its abilities ----
 
     def put(self, bucket, key, query, body, sha, md5):
         record = {"bytes": len(body), "etag": md5.hexdigest(), "sha256": base64.b64encode(sha.digest()).decode()}

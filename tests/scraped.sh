@@ -1,7 +1,7 @@
-# Runs whose servers are scraped before the first request: what their counters say is then what their logs say. Source it after tap.sh.
+# Runs whose servers are scraped before the first request: their counters then equal their logs. Source it after tap.sh.
 # shellcheck shell=bash
 
-# Asks for other metrics than those that it counts.
+# Asks for other metrics than those it counts.
 scrapes_of() { # URL
 	curl -s "$1/sglang/metrics" | awk '/^ipf_sim_scrapes_total/ { print $2 }'
 }
@@ -10,7 +10,7 @@ scraped_after() { # SCRAPES URL
 	[ "$(scrapes_of "$2")" -gt "$1" ]
 }
 
-scraped_options=(-q) # of ipf-collect
+scraped_options=(-q) # for ipf-collect
 
 # Sends SCHEDULE when ipf-collect has scraped each server once: in the background, $scraped_run. Results go to FILE, records to FILE.records, messages to
 # FILE.err.

@@ -1,8 +1,8 @@
-# A real store of objects that speaks the protocol of S3, OpenStack's Swift, for the tests that need one: source it after tap.sh.
+# A real store of objects speaking the protocol of S3, OpenStack's Swift, for the tests needing one: source it after tap.sh.
 # Debian: apt-get install swift-proxy swift-account swift-container swift-object memcached
 # shellcheck shell=sh
 
-# What is not installed; nothing if all is there.
+# Missing packages; nothing if all is there.
 swift_lacks() {
 	for swift_program in memcached swift-ring-builder swift-account-server swift-container-server swift-object-server swift-proxy-server; do
 		command -v "$swift_program" >/dev/null || echo "$swift_program"
@@ -17,7 +17,7 @@ swift_settings() { # NAME PORT
 	cat >>"$SWIFT_FOLDER/$1.conf"
 }
 
-# Starts one: $SWIFT is its URL, and its key is test:tester, testing. What it writes is in a folder of the test.
+# Starts one: $SWIFT is its URL, and its key is test:tester, testing. Its files are in a folder of the test.
 swift_start() {
 	SWIFT_FOLDER=$PWD/swift
 	mkdir -p "$SWIFT_FOLDER/devices/d1"

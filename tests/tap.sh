@@ -6,7 +6,7 @@
 #     status_is 0 "a run ends with 0"
 #     is "$(wc -l <"$OUT")" 12 "one line a request, a header and a trailer"
 #
-# What a test started is stopped when it ends, also when it fails. `exit` gives 1 where anything was not ok.
+# A test's processes are stopped when it ends, also when it fails. `exit` gives 1 where anything was not ok.
 # shellcheck shell=sh
 
 : "${BUILD:?is the build folder}" "${TESTS:?is the tests folder}"
@@ -19,8 +19,8 @@ tap_pids=
 tap_folders=
 tap_servers=0
 
-# A test's own questions of JSON: jq 1.6 takes 30 ms to start, gojq 2, which sorts the members of objects. A test that needs their order begins with
-# `unset -f jq`. What tests run, such as makefiles, has jq.
+# A test's own questions of JSON: jq 1.6 takes 30 ms to start, gojq 2, which sorts the members of objects. A test needing their order begins with
+# `unset -f jq`. Programs of tests, such as makefiles, have jq.
 if command -v gojq >/dev/null; then
 	jq() {
 		case ${1:-} in
@@ -30,7 +30,7 @@ if command -v gojq >/dev/null; then
 	}
 fi
 
-manual_pages() { # the names of all pages, also of those that a program completes
+manual_pages() { # the names of all pages, also of those a program completes
 	find "$TESTS"/../ipf-* "$TESTS"/../libipf "$TESTS"/../lib "$BUILD/man" -name '*.[1357]'
 }
 
@@ -88,7 +88,7 @@ yes_if() { # TEXT COMMAND…: ok where the command succeeds
 		then ok "$tap_text"; else not_ok "$tap_text" "failed: $*" "$(head -20 "$PWD/tap.yes_if")"; fi
 }
 
-# Is ACTUAL LOW or more? For times that a busy machine can only stretch.
+# Is ACTUAL LOW or more? For times a busy machine can only stretch.
 at_least() { # ACTUAL LOW TEXT
 	between "$1" "$2" 1e300 "$3"
 }
@@ -132,7 +132,7 @@ random_against() { # SCRIPT COUNT WHAT PATTERN
 
 # ---- running programs -----------------------------------------------------------------------------------------------
 
-run() { # COMMAND…: $status, and what it wrote in $OUT and $ERR
+run() { # COMMAND…: $status, and its output in $OUT and $ERR
 	status=0
 	"$@" >"$OUT" 2>"$ERR" || status=$?
 }
@@ -217,7 +217,7 @@ tap_read_signals() { # PID
 	! grep -qE '^(SigPnd|ShdPnd):.*[1-9a-f]' "/proc/$1/status"
 }
 
-# Ports for servers that must be told theirs; no other test is given the same ones. Prefer servers that listen on port 0 and say what they got.
+# Ports for servers that must be told theirs; no other test is given the same ones. Prefer servers that listen on port 0 and print their port.
 free_ports() { # COUNT
 	python3 "$TESTS/helpers/free_ports.py" "$1" "${PORTS:-$PWD}"
 }
@@ -227,7 +227,7 @@ stop_at_exit() { # PID
 	tap_pids="$tap_pids $1"
 }
 
-# Is FOLDER, outside of the test's own, to be removed at the end, after what was started has stopped.
+# Is FOLDER, outside of the test's own, to be removed at the end, after the test's processes have stopped.
 remove_at_exit() { # FOLDER
 	tap_folders="$tap_folders $1"
 }

@@ -1,4 +1,4 @@
-"""Runs a command on a terminal of its own, and prints what the terminal showed: for tests.
+"""Runs a command on a terminal of its own, and prints the terminal's output: for tests.
 
     terminal.py lines ROWS COLUMNS THEN COMMAND     every byte that came
     terminal.py screen ROWS COLUMNS THEN COMMAND    the screen as it is at the end, and on standard error "longest N last N pictures N":
@@ -7,7 +7,7 @@
 If THEN is not 0, the terminal has that many columns from the first picture on. The screen knows the few sequences that are used, and
 refuses others. The exit status is the command's.
 
-The file SHOWN of the environment has what has come so far, and the file SHOWN.resized exists when the terminal has its other width: a command can wait
+The file SHOWN of the environment has the output so far, and the file SHOWN.resized exists when the terminal has its other width: a command can wait
 for them.
 """
 import fcntl

@@ -6,7 +6,7 @@
 #
 # shellcheck shell=sh
 
-# Stops the server that was started last. The system keeps what clients send to it.
+# Stops the server started last. The system keeps the clients' bytes to it.
 hold() { kill -STOP "$SERVER"; }
 
 # Lets it go on when COUNT requests wait for it: it then reads all of them before the next step.

@@ -8,8 +8,8 @@ small models trained on the sentences of tokenizer_reference.py, and compares id
 PART selects those whose name contains it. Prints one line for each tokenizer that differs and one at the end. The exit
 status is 1 if anything differs.
 
-The vocabulary for normalizers and pre-tokenizers is exactly the words that the reference makes of the texts, so that
-any other word is unknown and shows.
+The vocabulary for normalizers and pre-tokenizers is exactly the words the reference makes of the texts, so any other
+word is unknown and shows.
 """
 import argparse
 import json
@@ -108,7 +108,7 @@ def all_beginnings():
                ("first, _", p.Sequence([p.Metaspace("_", "first", False), p.Split("_", "isolated"), p.CharDelimiterSplit("y")])))
     for name, normalizer in before:
         for other, part in between:
-            if (name, other[:5]) != ("Replace none", "bytes"):  # of which the reference dies
+            if (name, other[:5]) != ("Replace none", "bytes"):  # it ends the reference
                 yield f"{name} / {other}", normalizer, p.Sequence([part, p.Metaspace("▁", "first")])
 
 
@@ -255,7 +255,7 @@ def all_tokenizers(texts):
         made = bpe(True, True, None)
         made.normalizer = part
         made.add_special_tokens([AddedToken("al", normalized=True), AddedToken("THE", normalized=True)])
-        made.add_tokens([AddedToken("EN", normalized=True)])  # of two that normalize to one text the reference takes any
+        made.add_tokens([AddedToken("EN", normalized=True)])  # if two normalize to one text the reference takes any
         yield f"model BPE with special texts, {type(part).__name__}", made
     unknown = {"unk_token": None, "byte_fallback": False, "vocab": {c: i for i, c in enumerate(["a", "b", "e", "n", "en", "ab", "enen"])},
                "merges": ["e n", "a b", "en en"]}

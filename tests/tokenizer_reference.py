@@ -159,7 +159,7 @@ def marked(rng):
 
 
 def damaged(rng, text):
-    """What stands in the place of bytes that are no UTF-8 any more."""
+    """Replaces bytes that are no UTF-8 any more."""
     data = bytearray(text.encode())
     for _ in range(rng.randrange(1, 8)):
         at = rng.randrange(len(data) + 1)
@@ -248,7 +248,7 @@ def compare_texts(name, path, options, reference, rng, texts):
             continue
         found.append(difference(name, "counts", texts, [[n] for n in run(options.binary, ["-t", path, "--json", "--count"], lines)],
                                 [[len(ids)] for ids in encoded]))
-        # Also ids that no text gives: beyond the end, in any order.
+        # Ids that no text gives: beyond the end, in any order.
         odd = [[rng.randrange(reference.get_vocab_size() + 10) for _ in range(rng.randrange(12))] for _ in range(2000)]
         rows = [json.dumps(ids) for ids in encoded + odd]
         for keep in (False, True):

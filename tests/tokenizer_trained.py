@@ -86,7 +86,7 @@ def varint(data, at):
 
 
 def members(data):
-    """Of a protocol buffer's message: number and value, bytes for what has a length."""
+    """The fields of a protocol buffer's message: number and value, bytes for those with a length."""
     at = 0
     while at < len(data):
         key, at = varint(data, at)

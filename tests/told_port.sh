@@ -1,4 +1,4 @@
-# Servers of others that are told their port instead of finding a free one. Source it after tap.sh.
+# Servers of others told their port instead of finding a free one. Source it after tap.sh.
 #
 #     listen nghttpd --no-tls -a 127.0.0.1 -d htdocs PORT
 #     … "http://127.0.0.1:$PORT" …
@@ -6,7 +6,7 @@
 #
 # shellcheck shell=bash
 
-# Starts a server that is stopped when the test ends. Sets $PORT and $SERVER; where the server does not start, the test ends.
+# Starts a server stopped when the test ends. Sets $PORT and $SERVER; where the server does not start, the test ends.
 listen() { # COMMAND…, in which PORT stands for the port, as in the file proxy.template, which becomes proxy.conf
 	PORT=$(free_ports 1)
 	[ ! -e proxy.template ] || sed "s/PORT/$PORT/g" proxy.template >proxy.conf
@@ -20,5 +20,5 @@ listen() { # COMMAND…, in which PORT stands for the port, as in the file proxy
 }
 listens_or_gone() { (exec 3<>"/dev/tcp/127.0.0.1/$PORT") 2>/dev/null || ! kill -0 $SERVER 2>/dev/null; }
 
-# Stops the server that was started last.
+# Stops the server started last.
 quit() { kill $SERVER && wait $SERVER 2>/dev/null; rm -f proxy.template; }

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# What the tests over published traces share: where these lie, and how one is described. Sourced by tests in bash, in place of tap.sh; all is
+# Common to the tests over published traces: their places, and how one is described. Sourced by tests in bash, in place of tap.sh; all is
 # skipped where there is no folder of sample data.
 . "$TESTS/tap.sh"
 prep=$BIN/ipf-prep

@@ -1,11 +1,11 @@
-"""A model server that knows when it sent what: the truth for error bars. One thread; Python's standard library only.
+"""A model server knowing its sends and their times: the truth for error bars. One thread; Python's standard library only.
 
     truth_server.py LOG [--events 20] [--gap 5ms] [--batch 1] [--cert PEM]     prints its port, runs until SIGTERM
 
-It speaks HTTP/1.1 and, to clients that begin with its preface or agree on it in the TLS handshake (--cert: certificate and key), HTTP/2.
+It speaks HTTP/1.1 and, to clients beginning with its preface or agree on it in the TLS handshake (--cert: certificate and key), HTTP/2.
 Every request is answered with a stream of chat completion chunks, `gap` after it came and apart. LOG gets a line of JSON for each request:
 its number, which stands in the id of its chunks, when the kernel received it, and for each chunk when the call that sent it began and when
-it returned; times in ns on the wall clock. What leaves a machine by loopback arrives while that call lasts.
+it returned; times in ns on the wall clock. A packet to this machine by loopback arrives while that call lasts.
 """
 import argparse
 import fcntl
@@ -52,7 +52,7 @@ class Http1:
 
 
 class Http2:
-    """Any HEADERS are a request, which ends with END_STREAM; windows are large enough for what is sent here."""
+    """Any HEADERS are a request, which ends with END_STREAM; windows are large enough for its answers."""
 
     def __init__(self):
         self.held, self.reply, self.begun = b"", frame(4, 0, 0), False
@@ -72,7 +72,7 @@ class Http2:
                 self.reply += frame(4, 1, 0)
             if kind == 6 and not flags & 1:
                 self.reply += frame(6, 1, 0, payload)
-            if kind == 0 and length: # what it may send again
+            if kind == 0 and length: # the bytes it may send again
                 self.reply += frame(8, 0, 0, struct.pack(">I", length))
             if kind in (0, 1) and flags & 1:
                 yield stream
@@ -99,8 +99,8 @@ class Connection:
             self.open = False
 
     def send(self, data):
-        """When the call began and the kernel had sent it: at its return, unless the kernel waits for what the client has not acknowledged, which
-        it does if that has no processor; note_sent() corrects it."""
+        """When the call began and the kernel had sent it: at its return, unless the kernel waits for unacknowledged bytes, which it does if the
+        client has no processor; note_sent() corrects it."""
         if self.tls and data:
             self.tls.write(data)
         if self.tls:
@@ -114,7 +114,7 @@ class Connection:
         return when
 
     def note_sent(self):
-        """Is all sent that was handed over? Until it is, its time is that of the last look."""
+        """Is all sent handed over? Until it is, its time is the last look's."""
         left = struct.unpack("=i", fcntl.ioctl(self.sock, SIOCOUTQNSD, b"\0\0\0\0"))[0]
         if left or len(self.unsent) > 1:
             for when in self.unsent:
@@ -124,7 +124,7 @@ class Connection:
         return not left
 
     def read(self):
-        """What came, and the kernel's time of it; None at the end."""
+        """The received bytes, and the kernel's time of them; None at the end."""
         data, control, _, _ = self.sock.recvmsg(65536, 256)
         stamp = time.time_ns()
         for level, kind, value in control:
@@ -178,7 +178,7 @@ class Server:
         heapq.heappush(self.due, (stamp + self.o.gap_ns, entry["request"], connection, stream, entry))
 
     def go_on(self):
-        """Sends what is due; then says when the next is."""
+        """Sends due events; then returns the time of the next."""
         while self.due and self.due[0][0] <= time.time_ns():
             at, number, connection, stream, entry = heapq.heappop(self.due)
             left = self.o.events - len(entry["sent_ns"])

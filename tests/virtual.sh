@@ -1,5 +1,5 @@
 # Runs of makefiles in virtual time: source it after tap.sh. PATH then has an ipf-fire that lets ipf-twin predict a run against a virtual server by its twin, so
-# that every figure follows by arithmetic. Runs against other servers are real. A virtual server is ready at once: --wait-ready is left out.
+# every figure follows by arithmetic. Runs against other servers are real. A virtual server is ready at once: --wait-ready is left out.
 #
 #     virtual_server http://a.test step_base_ns=2000000 step_per_sequence_ns=0
 #     make -f run.mk URL=http://a.test …

@@ -3,10 +3,10 @@
 #
 # BASELINE and NEW are folders with a folder for each run, which has results.zst. They are compared, and REPORT gets the comparison as
 # comparison.txt, .md (for a comment), .xml (JUnit) and .html. FAIL_IF has the conditions, one a line; see CONDITIONS in ipf-report-compare(1).
-# With UNDECIDED=pass, a condition that noise leaves open passes.
+# With UNDECIDED=pass, an undecided condition passes.
 #
 # Exit status: 0 passed, or there is no baseline yet; 4 a condition holds or is undecided, or a run was not valid (its verdict says why); else
-# what ipf-report-compare(1) says.
+# as in ipf-report-compare(1).
 set -euo pipefail
 baseline=$1 new=$2 report=$3
 shopt -s nullglob

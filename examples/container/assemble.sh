@@ -1,6 +1,6 @@
 #!/bin/sh
 # Makes a folder with installed programs the root of an image: assemble.sh FOLDER. After `make install DESTDIR=FOLDER` it adds the shared
-# libraries, what the makefiles run, and the few files that a system has. Without a package manager or a shell besides busybox.
+# libraries, the programs of the makefiles, and the few files a system has. Without a package manager or a shell besides busybox.
 set -eu
 root=$1
 here=$(cd "$(dirname "$0")" && pwd)
@@ -9,8 +9,8 @@ rm -rf "$root/usr/local/include" "$root/usr/local/lib" "$root/usr/local/share/ma
 mkdir -p "$root/bin" "$root/etc/ssl/certs" "$root/usr/lib/ssl" "$root/tmp" "$root/work"
 chmod 1777 "$root/tmp" "$root/work"
 
-# For the makefiles and the demo: make, bash, jq, what busybox lacks or has with fewer options, and busybox for the rest. (Its shell
-# would run its own tail, which cannot wait for a process.)
+# For the makefiles and the demo: make, bash, jq, programs that busybox lacks or has with fewer options, and busybox for the rest.
+# (Its shell would run its own tail, which cannot wait for a process.)
 tools='make bash jq tail cksum flock env printenv realpath'
 cp "$(command -v busybox)" "$root/bin/busybox"
 for tool in awk basename cat cp cut date dirname echo find grep head hostname id kill ln ls mkdir mktemp mv printf pwd rm sed seq sleep sort \
@@ -37,7 +37,7 @@ strip "$root"/usr/local/bin/*
 	done
 
 # ICU's tables are three times as large as everything else. libxml2 has them for rare encodings of XML, which no program of ours reads: in
-# their place, a library that says that there are none.
+# their place, a library saying there are none.
 for icu in "$root"/lib/*/libicudata.so.* "$root"/usr/lib/*/libicudata.so.*; do
 	[ -e "$icu" ] || continue
 	version=${icu##*.}

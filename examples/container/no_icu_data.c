@@ -1,5 +1,5 @@
 /* In place of libicudata in the image: a table of contents without entries, in the format of ICU's common data ("CmnD",
- * udata.h), so that ICU answers U_FILE_ACCESS_ERROR to whoever asks for a converter. */
+ * udata.h), so ICU answers U_FILE_ACCESS_ERROR to whoever asks for a converter. */
 #include <stdint.h>
 
 __attribute__((visibility("default"))) const struct {

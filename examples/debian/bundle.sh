@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes a bundle: the programs with the shared libraries that they need, besides the C library, in a folder that can be anywhere.
+# Makes a bundle: the programs with the shared libraries they need, besides the C library, in any folder.
 #
 #     bundle.sh TREE FOLDER        `make bundle` calls it; TREE: what `make install prefix= DESTDIR=TREE` installed
 #
@@ -8,7 +8,7 @@ set -euo pipefail
 tree=$1 folder=$2
 command -v patchelf >/dev/null || { echo "bundle: patchelf is not installed: make deps DEPS=patchelf" >&2; exit 1; }
 
-# The C library belongs to the system, and so does what it loads itself.
+# The C library and the libraries it loads belong to the system.
 of_system() { # LIBRARY
 	case $1 in
 	ld-linux*.so.* | libc.so.* | libm.so.* | libpthread.so.* | libdl.so.* | librt.so.* | libresolv.so.* | libnss_* | libanl.so.* | libutil.so.*) ;;
@@ -19,7 +19,7 @@ of_system() { # LIBRARY
 rm -rf "$folder"
 mkdir -p "$folder/lib" "$folder/share/doc/ipf/copyright"
 cp -a "$tree/bin" "$folder/"
-# For programs that load it, such as share/ipf/library/results.py.
+# For programs loading it, such as share/ipf/library/results.py.
 cp -L "$tree"/lib/libipf.so.? "$folder/lib/"
 cp -a "$tree/share/." "$folder/share/"
 rm -rf "$folder/share/man/man3" "$folder/share/doc/ipf/examples/debian"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Writes a bill of materials, as CycloneDX 1.5 (JSON): what a scanner of advisories asks about.
+# Writes a bill of materials, as CycloneDX 1.5 (JSON), for scanners of advisories.
 #
 #     sbom.sh VERSION ARCHIVE PACKAGE…     the sources, and the libraries that these packages of pkg-config name; `make dist` calls it
 #     sbom.sh VERSION FOLDER               the shared libraries in FOLDER, which were taken from this system; `make bundle` calls it

@@ -3,14 +3,14 @@
 
     python3 examples/grafana/make_run_history_sqlite.py >examples/grafana/run-history-sqlite.json
 
-The queries of run-history.json are such that SQLite executes them, but for what REWRITES has. The plugin takes times as texts of
-RFC 3339, where it is told which columns are times. Of Grafana's macros it has none for a range of time: $__from and $__to are in ms.
+SQLite executes the queries of run-history.json, except those in REWRITES. The plugin takes times as texts of RFC 3339, where it is
+told which columns are times. It lacks Grafana's macros for a range of time: $__from and $__to are in ms.
 """
 import json
 import pathlib
 import re
 
-TIME = r"((?:\w\.)?(?:started|at))"  # a column that is a point in time
+TIME = r"((?:\w\.)?(?:started|at))"  # a column with points in time
 REWRITES = [
     (rf"\$__timeFilter\({TIME}\)", r"CAST(strftime('%s', \1) AS INTEGER) BETWEEN $__from / 1000 AND $__to / 1000"),
     (rf"\b{TIME} AS (time|started)\b", r"strftime('%Y-%m-%dT%H:%M:%fZ', \1) AS \2"),

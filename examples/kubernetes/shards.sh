@@ -3,7 +3,7 @@
 #
 # Index 0 waits until the server and all clients are ready, decides when they start, merges their records when they have ended, and
 # reports. Index K from 1 to SHARDS is a client: it prepares part K of the schedule, waits for the start, and sends. They meet in the
-# folder RUN of the volume at /work. The load is that of run.mk, from the same variables.
+# folder RUN of the volume at /work. The load is run.mk's, from the same variables.
 #
 #   SHARDS=          how many clients
 #   RUN=             the folder, another one for each run
@@ -59,7 +59,7 @@ all_ended() {
 lead() {
 	[ ! -e "$folder/start" ] || give_up "the folder $RUN has a run already"
 	trap 'give_up "the pod that decides the start was ended"' TERM
-	# one request, which also shows that the model answers
+	# one request, which also shows the model answers
 	ipf-prep synthetic -n 1 --input-tokens 16 --output-tokens 1 -q -o /tmp/probe.trace || exit
 	ipf-fire -q -u "$url" ${MODEL:+-m "$MODEL"} ${API:+--api "$API"} -t /tmp/probe.trace --wait-ready "${READY:-30m}" \
 		--probe -o /tmp/probe.records || give_up "the server at $url was not ready within ${READY:-30m}"
@@ -71,7 +71,7 @@ lead() {
 	mv "$folder/start.new" "$folder/start"
 	sleep "${START_IN:-20}"
 	while :; do
-		# what is older than this file is silent
+		# lines older than this file are not printed
 		touch -d "@$(($(date +%s) - ${SILENCE:-120}))" "$folder/pulse"
 		[ "$(count status)" -lt "$SHARDS" ] || break
 		[ "$(($(date +%s) - $(tr -d @ <"$folder/start")))" -lt "${SILENCE:-120}" ] || ! all_ended || break

@@ -17,7 +17,7 @@ struct benchmark {
 	struct ipf_measure *measure;
 	struct ipf_samples *ttft, *e2e;
 	long sent, answered, failed;
-	struct ipf_error err; /* of the recording thread */
+	struct ipf_error err; /* the recording thread's */
 };
 
 static int prepare(long requests, struct ipf_error *err)

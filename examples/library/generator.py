@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A load generator that takes the place of ipf-fire: it writes records as ipf-records(5) describes them.
+"""A load generator taking the place of ipf-fire: it writes records as ipf-records(5) describes them.
 
     generator.py URL MODEL COUNT RATE | tee mine.records | ipf-collect --check --api openai-chat
     ipf-collect --api openai-chat mine.records | ipf-report

@@ -24,7 +24,7 @@ LIBRARY = "libipf.so.0"
 
 
 class Failure(OSError):
-    """One line about what went wrong, and the exit status that belongs to it in ipf(7)."""
+    """One line about the error, and the exit status belonging to it in ipf(7)."""
 
     def __init__(self, text, status=1):
         super().__init__(text)
@@ -32,7 +32,7 @@ class Failure(OSError):
 
 
 def find():
-    """That of LIBIPF; else the library that was installed or built with this file; else what the loader finds."""
+    """The library in LIBIPF; else the one installed or built with this file; else the loader's."""
     if os.environ.get("LIBIPF"):
         return ctypes.CDLL(os.environ["LIBIPF"])
     here = os.path.dirname(os.path.realpath(__file__))
@@ -67,7 +67,7 @@ def load():
 
 
 def rows(path):
-    """The rows of results, as dictionaries. A stream that was cut gives its rows, and then an error."""
+    """The rows of results, as dictionaries. A stream cut gives its rows, and then an error."""
     library, error = load(), Error()
     reader, line = ctypes.c_void_p(), ctypes.c_void_p()
 

@@ -1,7 +1,7 @@
 """A callback of LiteLLM's proxy: a line of JSON for each request, as `ipf-prep openai-log` reads it.
 
-The request is the body that the client sent, with all its parameters. Of the response there are the text and the usage that LiteLLM counts, also for
-streams. The file is $RECORD_REQUESTS, by default requests.jsonl.
+The request is the body the client sent, with all its parameters. It records the text of the response and LiteLLM's usage, also for streams.
+The file is $RECORD_REQUESTS, by default requests.jsonl.
 """
 
 import json

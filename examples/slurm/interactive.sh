@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The same in an allocation that you have, with the report on the terminal: interactive.sh [SETTINGS].
+# The same in an allocation you have, with the report on the terminal: interactive.sh [SETTINGS].
 #
 #   salloc --nodes=5 examples/slurm/interactive.sh my-settings.sh                  the server on the first node, clients on the others
 #   salloc --nodes=1 --gres=gpu:8 : --nodes=4 examples/slurm/interactive.sh …     GPUs for the server only
@@ -27,6 +27,6 @@ fi
 srun "${on_server[@]}" --ntasks=1 --overlap --output="$folder/server.log" bash "$here/serve.sh" "$folder" &
 server=$!
 trap 'kill $server 2>/dev/null || :; wait $server 2>/dev/null || :' EXIT
-# A node that fails ends only its own clients.
+# A node failing ends only its own clients.
 srun "${on_clients[@]}" --ntasks="$SHARDS" --overlap --no-kill --kill-on-bad-exit=0 --output="$folder/shard-%t.log" bash "$here/shard.sh" "$folder" || :
 bash "$here/report.sh" "$folder"

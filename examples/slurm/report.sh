@@ -4,10 +4,10 @@ set -uo pipefail
 folder=$1
 # shellcheck source=examples/slurm/settings.sh
 . "$folder/settings.sh"
-[ -z "${2:-}" ] || scancel --quiet "$2" # a node that failed leaves the server waiting for its client
+[ -z "${2:-}" ] || scancel --quiet "$2" # a node failing leaves the server waiting for its client
 run=$(basename "$folder")
 
-# What Slurm knows of the tasks of an array: NODE_FAIL, TIMEOUT, … Nothing if it has forgotten them.
+# The states Slurm has for the tasks of an array: NODE_FAIL, TIMEOUT, … Nothing if it has forgotten them.
 squeue --noheader --states=all --jobs="$run" --array --format='%K %T' >"$folder/states" 2>/dev/null || :
 failed=''
 for shard in $(seq "$SHARDS"); do

@@ -8,13 +8,13 @@ folder=$1
 
 server='' probe=''
 finish() {
-	[ "$BASHPID" = $$ ] || return 0 # a child that a signal ended before it became its program
+	[ "$BASHPID" = $$ ] || return 0 # a child a signal ended before it became its program
 	[ -s "$folder/start" ] || [ -s "$folder/stop" ] || stop "the server's job was ended before the start"
 	[ -z "$probe" ] || kill "$probe" 2>/dev/null
 	[ -z "$server" ] || kill -TERM -- "-$server" 2>/dev/null
 	[ -z "$server" ] || wait "$server" 2>/dev/null
 }
-# Clients that wait for a start read why there is none.
+# Clients waiting for a start read why there is none.
 stop() {
 	echo "$1" | tee "$folder/stop.new" >&2
 	mv "$folder/stop.new" "$folder/stop"
@@ -28,7 +28,7 @@ trap 'exit 143' TERM
 dead() { [ -n "$server" ] && ! kill -0 "$server" 2>/dev/null; }
 count() { find "$folder" -maxdepth 1 -name "shard-*.$1" | wc -l; }
 
-set -m # the server gets a process group, which is stopped with all that it started
+set -m # the server gets a process group, which is stopped with all it started
 if [ -n "$SERVER" ]; then
 	bash -c "$SERVER" &
 	server=$!
@@ -36,7 +36,7 @@ fi
 url=$(eval "echo \"$URL\"")
 echo "$url" >"$folder/url"
 
-# One request, which also shows that the model answers.
+# One request, which also shows the model answers.
 ipf-prep synthetic -n 1 --input-tokens 16 --output-tokens 1 -q -o "$folder/probe.trace"
 ipf-fire -q -u "$url" -m "$MODEL" "${FIRE[@]}" -t "$folder/probe.trace" --wait-ready "$READY" --probe -o "$folder/probe.records" --force &
 probe=$!

@@ -1,5 +1,5 @@
-# What is measured, as shell variables: copy this file, change it, and give it to submit.sh or interactive.sh.
-# Lists in parentheses have one argument of a program in each element.
+# The settings of a measurement, as shell variables: copy this file, change it, and give it to submit.sh or
+# interactive.sh. Lists in parentheses have one argument of a program in each element.
 # shellcheck shell=bash disable=SC2034,SC2016
 
 # The server: a command for the GPU node, which may use srun for several nodes. Empty if the server at URL is there already.
@@ -26,9 +26,9 @@ SERVER_JOB=(--nodes=1 --gres=gpu:1 --time=2:00:00)
 CLIENT_JOB=(--nodes=1 --cpus-per-task=4 --exclusive --time=2:00:00)
 REPORT_JOB=(--cpus-per-task=2 --time=1:00:00)
 
-# The folder of all runs, on a file system that all nodes share. A run is in RUNS/JOBID.
+# The folder of all runs, on a file system common to all nodes. A run is in RUNS/JOBID.
 RUNS=$HOME/ipf-runs
 # Where the programs are, if they are not in PATH on the nodes.
 #PATH=/opt/ipf/bin:$PATH
-# The key of the server, if it wants one: a file that only you can read.
+# The key of the server, if it wants one: a file only you can read.
 #export IPF_FIRE_KEY_FILE=$HOME/server.key

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # A client: shard.sh FOLDER, as a task of an array (FOLDER has the runs) or of srun (FOLDER is the run's). It prepares its part of the
-# load, waits for the start that serve.sh decides, and sends.
+# load, waits for serve.sh's start, and sends.
 set -uo pipefail
 if [ -n "${SLURM_ARRAY_TASK_ID:-}" ]; then
 	folder=$1/$SLURM_ARRAY_JOB_ID shard=$SLURM_ARRAY_TASK_ID
@@ -14,7 +14,7 @@ work=$(mktemp -d "${TMPDIR:-/tmp}/ipf-shard.XXXXXX") || exit 1
 
 finish() {
 	status=$?
-	[ "$BASHPID" = $$ ] || return 0 # a child that a signal ended before it became its program
+	[ "$BASHPID" = $$ ] || return 0 # a child a signal ended before it became its program
 	echo "$status" >"$name.status"
 	rm -rf "$work"
 	exit "$status"
@@ -33,7 +33,7 @@ while ls "$folder" >/dev/null && [ ! -s "$folder/start" ]; do
 	[ ! -s "$folder/stop" ] || exit 1
 	sleep 1
 done
-# A client that is late sends nothing, and says by how much it missed the start.
+# A late client sends nothing, and says by how much it missed the start.
 ipf-fire -q -u "$(cat "$folder/url")" -m "$MODEL" -t "$work/trace.zst" --start-at "$(cat "$folder/start")" "${FIRE[@]}" \
 	-o "$name.records.zst" "$work/schedule" &
 fire=$!

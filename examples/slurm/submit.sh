@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Measures a server on a Slurm cluster: submit.sh [SETTINGS]. Call it where sbatch works; it returns at once and prints the folder of the run.
 #
-# Three jobs: the clients, an array that waits on cheap nodes; the server, for which GPUs are allocated when all clients run; and the report
-# when the clients have ended. The number of the array names the run.
+# Three jobs: the clients, an array waiting on cheap nodes; the server, for which GPUs are allocated when all clients run; and the report when
+# the clients have ended. The number of the array names the run.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 settings=$(realpath "${1:-$here/settings.sh}")
@@ -18,7 +18,7 @@ trap finish EXIT
 
 mkdir -p "$RUNS"
 runs=$(realpath "$RUNS")
-# held, so that its folder is there before it begins
+# held, so its folder is there before it begins
 run=$(sbatch --parsable --hold --job-name=ipf-shards --array="1-$SHARDS" --output="$runs/%A/shard-%a.log" "${CLIENT_JOB[@]}" \
 	"$here/ipf.sbatch" "$here" shard "$runs")
 run=${run%%;*}

@@ -30,7 +30,7 @@ struct accelerators {
 
 static const struct gpu_source *const sources[] = {&gpu_nvml, &gpu_nvidia_smi, &gpu_amd_smi, &gpu_dcgm, &gpu_amd};
 
-/* The source that a choice names, and what follows its colon; NULL: none. */
+/* The source a choice names, and the text after its colon; NULL: none. */
 static const struct gpu_source *find_source(const char *choice, const char **url)
 {
 	size_t len = strcspn(choice, ":");
@@ -218,7 +218,7 @@ static void write_text(struct jout *to, const char *key, const char *text)
 		jout_member_string(to, key, slice_of(text));
 }
 
-/* How often the source was asked, and what went wrong. */
+/* The source's number of readings, and its errors. */
 static void write_failures(const struct gpu_watched *seen, struct jout *to)
 {
 	jout_member_int(to, "asked", seen->asked);
@@ -293,7 +293,7 @@ json_t *accelerators_json(const struct accelerators *a, const struct schedule *s
 
 /* ---- notes ---- */
 
-/* "--gpu dcgm:http://h:9400": without what is secret in the URL */
+/* "--gpu dcgm:http://h:9400": without the secrets of the URL */
 static void append_choice(const char *choice, struct buffer *out)
 {
 	struct buffer name = {0};

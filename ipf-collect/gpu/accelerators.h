@@ -8,9 +8,8 @@
  *     json_t *list = accelerators_json(a, schedule);                 // "accelerators" of the trailer
  *     accelerators_free(a);
  *
- * Nothing that goes wrong with a source ends the run or delays rows: it is counted, and named in the trailer. A tool
- * or an exporter that hangs is given up after GPU_PATIENCE_NS; a driver that hangs costs at most three seconds at the
- * end.
+ * No fault of a source ends the run or delays rows: it is counted, and named in the trailer. A hanging tool or exporter
+ * is given up after GPU_PATIENCE_NS; a hanging driver costs at most three seconds at the end.
  *
  * The functions are for the main thread.
  */
@@ -36,14 +35,14 @@ int accelerators_start(struct accelerators **accelerators, const struct string_l
 /* Gives the samples their times of the run; before, none are written. The clock knows the start of the run, and is
  * borrowed until accelerators_free. */
 void accelerators_align(struct accelerators *a, const struct run_clock *clock);
-/* A request that was sent. -1: no memory. */
+/* A sent request. -1: no memory. */
 int accelerators_row(struct accelerators *a, const struct observation *o);
 /* Takes the last samples and ends the threads. */
 void accelerators_stop(struct accelerators *a);
 /* After accelerators_stop: one entry for each device of each source, and for each source without devices. `schedule`
  * names the stages. New; NULL: out of memory. */
 json_t *accelerators_json(const struct accelerators *a, const struct schedule *schedule);
-/* After accelerators_stop: appends a line for each source: the devices that "auto" found, and why there are none. */
+/* After accelerators_stop: appends a line for each source: the devices of "auto", and why there are none. */
 void accelerators_describe(const struct accelerators *a, bool verbose, struct buffer *out);
 void accelerators_free(struct accelerators *a); /* NULL is fine */
 

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* What `list` and `static` said, once. */
+/* The output of `list` and `static`, once. */
 struct amd_smi {
 	struct gpu_readings known;
 };
@@ -68,7 +68,7 @@ static void parse_device(const struct jdoc *j, jdoc_id device, struct gpu_sample
 	keep_integer(&s->memory_clock_hz, VALUE("MHz", "clock", "mem_0", "clk"), 1e6);
 	keep_integer(&s->memory_used_bytes, VALUE("MB", "mem_usage", "used_vram"), 1 << 20);
 	keep_integer(&s->memory_total_bytes, VALUE("MB", "mem_usage", "total_vram"), 1 << 20);
-	/* the die's hottest spot is what all of AMD's accelerators report; "edge" is not on all of them */
+	/* all of AMD's accelerators report the die's hottest spot; some lack "edge" */
 	keep(&s->temperature_c, VALUE("C", "temperature", "hotspot"));
 }
 

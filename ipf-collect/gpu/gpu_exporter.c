@@ -9,14 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* An exporter that is asked over HTTP: dcgm-exporter or AMD's device-metrics-exporter. */
+/* An exporter asked over HTTP: dcgm-exporter or AMD's device-metrics-exporter. */
 struct exporter {
 	const char *name;
 	struct http_handle http;
 	char *url;
 	struct gpu_metrics metrics;
 
-	/* of the answer that is coming in */
+	/* the answer being received */
 	struct exposition *exposition;
 	int cancel;
 };

@@ -11,7 +11,7 @@ enum figure {
 	BANDWIDTH,
 	MEMORY_USED,
 	MEMORY_TOTAL,
-	MEMORY_REST, /* what is added to the used memory if the total is not known */
+	MEMORY_REST, /* added to the used memory if the total is not known */
 	POWER,
 	ENERGY,
 	SM_CLOCK,
@@ -20,12 +20,12 @@ enum figure {
 	FIGURES,
 };
 
-/* Of several names for a figure, the first one that has a value counts; of MEMORY_REST, all. */
+/* The first of several names with a value counts; for MEMORY_REST, all. */
 struct metric {
 	const char *name;
 	enum figure figure;
 	double factor;          /* to shares, bytes, W, J, Hz, degrees Celsius */
-	const char *clock_type; /* of AMD's gpu_clock; NULL for all others */
+	const char *clock_type; /* for AMD's gpu_clock; NULL for all others */
 };
 
 struct gpu_metrics_family {
@@ -84,7 +84,7 @@ const struct gpu_metrics_family gpu_metrics_amd = {
 
 static bool is_blank(double value)
 {
-	/* of 64-bit integers 0x7ffffffffffffff0 to …f3, of doubles 2^47 to 2^47 + 3 (dcgm_structs.h) */
+	/* blanks: 64-bit integers 0x7ffffffffffffff0 to …f3, doubles 2^47 to 2^47 + 3 (dcgm_structs.h) */
 	return value >= 0x7ffffffffffff000p0 || (value >= 0x1p47 && value <= 0x1p47 + 3);
 }
 
@@ -97,7 +97,7 @@ static bool clock_type_is(struct slice text, const char *type)
 	return !strncasecmp(text.data + text.len - len, type, len);
 }
 
-/* The place of the series' value; -1: it is none that is used. */
+/* The place of the series' value; -1: it is not used. */
 static int find_metric(const struct gpu_metrics_family *family, const struct exposition_series *series)
 {
 	struct slice name = series->name;

@@ -1,4 +1,4 @@
-/* What the exporters of NVIDIA and AMD say of accelerators, series by series.
+/* The series of the exporters of NVIDIA and AMD about accelerators.
  *
  *     struct gpu_metrics metrics;
  *     gpu_metrics_begin(&metrics, &gpu_metrics_dcgm);
@@ -8,10 +8,10 @@
  * dcgm-exporter: names, units and labels of version 4.5.3 (etc/default-counters.csv and the DCGM fields that are off
  * there by default), which has "hostname" since May 2026 and "Hostname" before. Instances of a divided device (label
  * GPU_I_ID) count as their device: their memory is added up, of the rest, which is of the device, the largest counts.
- * Values that DCGM calls blank are unknown.
+ * DCGM's blank values are unknown.
  *
- * AMD's device-metrics-exporter: version 1.5.1 (docs/configuration/metricslist.md), also with the prefix "amd_". Of a
- * partitioned device only partition 0 counts, which has the figures of the whole.
+ * AMD's device-metrics-exporter: version 1.5.1 (docs/configuration/metricslist.md), also with the prefix "amd_". Only
+ * partition 0 of a partitioned device counts, which has the figures of the whole.
  */
 #ifndef COLLECT_GPU_METRICS_H
 #define COLLECT_GPU_METRICS_H

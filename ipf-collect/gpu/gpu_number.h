@@ -1,4 +1,4 @@
-/* Numbers as the tools print them: "512.30", "512.30 W", "[N/A]". What is not a number, or not one in the expected
+/* Numbers as the tools print them: "512.30", "512.30 W", "[N/A]". A value other than a number, or not in the expected
  * unit, is unknown. */
 #ifndef COLLECT_GPU_NUMBER_H
 #define COLLECT_GPU_NUMBER_H

@@ -1,4 +1,4 @@
-/* What an accelerator was at one moment: the lines {"sample":"gpu",…} of the results, see ipf-results(5).
+/* The state of an accelerator at one moment: the lines {"sample":"gpu",…} of the results, see ipf-results(5).
  *
  *     struct gpu_sample sample;
  *     gpu_sample_init(&sample);                       // everything unknown
@@ -15,15 +15,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Unknown are IPF_ABSENT, NAN and "". Texts that are longer are cut. */
+/* Unknown are IPF_ABSENT, NAN and "". Longer texts are cut. */
 struct gpu_sample {
-	int64_t t_ns;                         /* of the run */
+	int64_t t_ns;                         /* the run's */
 	char source[16];                      /* "nvml" */
-	char host[128];                       /* of the device, as far as is known */
+	char host[128];                       /* the device's, as far as is known */
 	char device[96];                      /* the device's UUID if it has one */
 	char model[96];                       /* "NVIDIA H200" */
 	int64_t index;                        /* on its host, from 0 */
-	bool mig;                             /* divided into instances: what is reported is of the whole device */
+	bool mig;                             /* divided into instances: the figures are those of the whole device */
 	double utilization, memory_bandwidth; /* 0 … 1: share of the time in which it computed, and used its memory */
 	int64_t memory_used_bytes, memory_total_bytes;
 	double power_w;

@@ -15,7 +15,7 @@
 #include "error.h"
 #include "gpu/gpu_sample.h"
 
-/* More devices than any host has; what a source lists beyond is left out. */
+/* More devices than any host has; further ones of a source are left out. */
 #define GPU_DEVICES_MOST 256
 /* How long a tool or an exporter may take for an answer. */
 #define GPU_PATIENCE_NS INT64_C(5000000000)
@@ -36,7 +36,7 @@ struct gpu_sample *gpu_readings_find(struct gpu_readings *readings, struct slice
 
 /* Where and how patiently a source asks. */
 struct gpu_place {
-	const char *url;     /* of an exporter, else NULL */
+	const char *url;     /* an exporter's, else NULL */
 	int cancel;          /* a descriptor that becomes readable when waiting must end */
 	int64_t patience_ns; /* how long an answer may take */
 };

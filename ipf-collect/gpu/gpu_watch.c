@@ -33,14 +33,14 @@ struct gpu_watch {
 	int64_t asked_ns; /* when the source was asked last */
 	int64_t retry_ns; /* not before this time, as it had no devices */
 	bool last_failed;
-	int64_t line_window; /* of the last lines: floor(time / every) */
+	int64_t line_window; /* the last lines': floor(time / every) */
 	struct gpu_readings readings;
 	struct buffer line;
 
 	/* written under the lock, which is never held while a source is asked */
 	pthread_mutex_t lock;
 	struct gpu_watched seen;
-	bool abandoned; /* the thread was left behind: what it still reads belongs to nobody */
+	bool abandoned; /* the thread was left behind: its further readings are not used */
 };
 
 /* ---- devices ---- */
@@ -109,7 +109,7 @@ static void note_failure(struct gpu_watch *w, const struct ipf_error *err)
 		gpu_text_set(w->seen.last_error, sizeof w->seen.last_error, slice_of(err->text));
 }
 
-/* Reads with the first candidate that has devices. Only a source that never had any is opened again. */
+/* Reads with the first candidate with devices. Only a source without any so far is opened again. */
 static int ask(struct gpu_watch *w, const struct gpu_place *place, struct ipf_error *err)
 {
 	struct ipf_error all = {0};
@@ -144,7 +144,7 @@ static int ask(struct gpu_watch *w, const struct gpu_place *place, struct ipf_er
 static bool lines_are_due(struct gpu_watch *w, const struct run_clock *clock, int64_t now_ns, bool last)
 {
 	int64_t t_ns = run_clock_at(clock, now_ns), every_ns = w->plan.every_ns;
-	/* half a period of asking early, so that a tick that comes a little early counts for its window */
+	/* half a period of asking early, so a tick coming a little early counts for its window */
 	int64_t shifted = t_ns + (w->seen.source->often_ns ? w->seen.source->often_ns : every_ns) / 2;
 	int64_t window = shifted >= 0 ? shifted / every_ns : -((-shifted + every_ns - 1) / every_ns);
 	bool due = last || window != w->line_window;
@@ -176,7 +176,7 @@ static bool too_early(const struct gpu_watch *w, int64_t now_ns)
 	return !w->seen.source->often_ns && now_ns < w->asked_ns + w->plan.every_ns - w->tick_ns / 2;
 }
 
-/* What was read belongs to the middle of the time that asking took. */
+/* A reading belongs to the middle of the question. */
 static void take_sample(struct gpu_watch *w, bool last)
 {
 	struct gpu_place place = {.url = w->plan.url, .cancel = w->cancel, .patience_ns = last ? LAST_NS : GPU_PATIENCE_NS};

@@ -1,13 +1,13 @@
-/* Watches the devices of one source (or, for "auto", of the first of several sources that has devices) in a thread of
- * its own.
+/* Watches the devices of one source (or, for "auto", of the first of several sources with devices) in a thread of its
+ * own.
  *
  *     struct gpu_watch *w = gpu_watch_new(&(struct gpu_watch_plan){.candidates = {&gpu_nvml}, .every_ns = NS_PER_S,
  * …}); gpu_watch_start(w, &err); gpu_watch_align(w, clock); gpu_watch_stop(w); const struct gpu_watched *seen =
  * gpu_watch_seen(w);     // until gpu_watch_free
  *
- * A result line for each device is put into the queue each `every_ns`. A source that is cheap to ask is asked more
- * often; a line then has the means of utilisation, memory bandwidth and power since the line before, and the energy is
- * computed from all readings.
+ * A result line for each device is put into the queue each `every_ns`. A cheap source is asked more often; a line then
+ * has the means of utilisation, memory bandwidth and power since the line before, and the energy is computed from all
+ * readings.
  */
 #ifndef COLLECT_GPU_WATCH_H
 #define COLLECT_GPU_WATCH_H
@@ -27,7 +27,7 @@ struct gpu_watch_plan {
 	struct line_queue *queue;
 };
 
-/* Of `count` values. */
+/* Adds `count` values. */
 struct gpu_mean {
 	double value;
 	int64_t count;
@@ -41,7 +41,7 @@ struct watched_device {
 };
 
 struct gpu_watched {
-	const struct gpu_source *source; /* the candidate that is used; NULL: none had devices */
+	const struct gpu_source *source; /* the candidate used; NULL: none had devices */
 	struct watched_device *devices;
 	size_t count;
 	int64_t asked, failed; /* how often the source was asked, and did not answer or not for all devices */
@@ -55,13 +55,13 @@ struct gpu_watch *gpu_watch_new(const struct gpu_watch_plan *plan); /* NULL: no 
 int gpu_watch_start(struct gpu_watch *w, struct ipf_error *err);
 /* The clock knows the start of the run; borrowed until gpu_watch_stop, or for good if the watch then hangs. */
 void gpu_watch_align(struct gpu_watch *w, const struct run_clock *clock);
-/* In two steps, so that several stop at the same time. */
+/* In two steps, so several stop at the same time. */
 void gpu_watch_ask_to_stop(struct gpu_watch *w);
 void gpu_watch_stop(struct gpu_watch *w);
 const struct gpu_watch_plan *gpu_watch_plan(const struct gpu_watch *w);
 /* Only after gpu_watch_stop. */
 const struct gpu_watched *gpu_watch_seen(const struct gpu_watch *w);
-/* Of a watch that hangs, everything but the watch's own memory is kept. NULL is fine. */
+/* If a watch hangs, everything but the watch's own memory is kept. NULL is fine. */
 void gpu_watch_free(struct gpu_watch *w);
 
 #endif

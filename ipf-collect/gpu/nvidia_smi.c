@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* In the order of FIELDS. The name comes last: it is the only text that could contain a comma. */
+/* In the order of FIELDS. The name comes last: it is the only text with a possible a comma. */
 enum {
 	INDEX,
 	UUID,

@@ -2,7 +2,7 @@
  *
  * Names and units are those of `nvidia-smi --help-query-gpu` (driver 535 to 610): percent, MiB, W, MHz, degrees
  * Celsius. The tool prints no energy counter. It writes "[N/A]", "[Not Supported]", "[Unknown Error]", "[GPU is lost]"
- * or the like for what it does not know.
+ * or the like for unknown values.
  */
 #ifndef COLLECT_NVIDIA_SMI_H
 #define COLLECT_NVIDIA_SMI_H

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is used of NVML, declared anew from nvml.h of NVML 13 (as in NVIDIA/go-nvml); older versions have the same since
- * 5.319 (functions with _v2) and 510 (MemoryInfo_v2). Every function returns 0 for success. */
+/* The used parts of NVML, declared anew from nvml.h of NVML 13 (as in NVIDIA/go-nvml); older versions have the same
+ * since 5.319 (functions with _v2) and 510 (MemoryInfo_v2). Every function returns 0 for success. */
 struct nvmlDevice_st;
 typedef struct nvmlDevice_st *nvml_device;
 enum { NVML_SUCCESS = 0, NVML_NOT_SUPPORTED = 3, NVML_NO_PERMISSION = 4 };
@@ -19,7 +19,7 @@ struct nvml_utilization {
 	unsigned int gpu, memory; /* percent */
 };
 struct nvml_memory {
-	unsigned long long total, free, used; /* bytes; used has what the driver keeps for itself */
+	unsigned long long total, free, used; /* bytes; used includes the driver's own memory */
 };
 struct nvml_memory_v2 {
 	unsigned int version; /* size of the struct, and 2 in the highest byte */
@@ -100,7 +100,7 @@ static void close_nvml(void *state)
 	free(n);
 }
 
-/* Devices that this process may not use are left out. Names are read while the devices answer. */
+/* Devices this process may not use are left out. Names are read while the devices answer. */
 static int find_devices(struct nvml *n, struct ipf_error *err)
 {
 	unsigned int count = 0;
@@ -159,7 +159,7 @@ static int open_nvml(void **state, const struct gpu_place *place, struct ipf_err
 
 /* ---- reading ---- */
 
-/* Notes why a call failed. What a device does not support is merely unknown. */
+/* Notes why a call failed. A value the device does not support is unknown. */
 static bool worked(const struct nvml *n, int code, const struct gpu_sample *s, struct ipf_error *err)
 {
 	if (code != NVML_SUCCESS && code != NVML_NOT_SUPPORTED)

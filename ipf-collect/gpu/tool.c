@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* How long a killed program may take to end before it is left to its fate: one that hangs in the driver cannot be
+/* How long a killed program may take to end before it is left to its fate: one hanging in the driver cannot be
  * killed. */
 #define DEATH_NS (500 * NS_PER_MS)
 
@@ -114,7 +114,7 @@ static int start(struct tool *tool, const char *const command[], struct ipf_erro
 
 /* ---- reading ---- */
 
-/* Appends what there is. 0: more may come; 1: the end; -1: more than `most` bytes. */
+/* Appends the available bytes. 0: more may come; 1: the end; -1: more than `most` bytes. */
 static int take(int fd, struct buffer *to, size_t most)
 {
 	char part[16384];
@@ -159,7 +159,7 @@ static int read_all(struct tool *tool, const struct tool_limits *limits, struct 
 			return ipf_error_set(err, IPF_SYSTEM, "%s: printed more than %zu bytes", tool->name, limits->bytes);
 		if (got == 1)
 			shut(&tool->out);
-		/* what is complained about is kept as far as it fits in a message */
+		/* the complaint is kept as far as it fits in a message */
 		if (fds[1].revents && take(tool->errors, &tool->complaint, 4096) != 0)
 			shut(&tool->errors);
 		ended = fds[2].revents && !fds[0].revents && !fds[1].revents;
@@ -206,7 +206,7 @@ int tool_run(const char *const command[], const struct tool_limits *limits, stru
 	int result = start(&tool, command, err);
 	if (result == 0)
 		result = read_all(&tool, limits, &text, err);
-	/* also after a good end: children that it left must not stay */
+	/* after a good end too: its children must not stay */
 	int status = reap(&tool, true);
 	if (result == 0 && status != 0) {
 		complain(&tool, &text, status, err);

@@ -54,7 +54,7 @@ static bool append(struct line_queue *q, struct slice line)
 	}
 	char *to = buffer_reserve(&q->lines, sizeof len + line.len);
 	if (!to) {
-		q->lines.failed = false; /* what is in the queue is whole */
+		q->lines.failed = false; /* the queued lines are complete */
 		return false;
 	}
 	buffer_append(&q->lines, &len, sizeof len);

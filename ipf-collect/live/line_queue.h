@@ -7,7 +7,7 @@
  *
  * It is bounded, and putting never waits: if the main thread cannot write (nothing reads the output), lines are dropped
  * and counted. A sampler whose samples are increases since the last one keeps its old base if its line was dropped, so
- * that the next one has the whole increase.
+ * the next one has the whole increase.
  */
 #ifndef COLLECT_LINE_QUEUE_H
 #define COLLECT_LINE_QUEUE_H
@@ -30,7 +30,7 @@ bool line_queue_put(struct line_queue *queue, struct slice line);
 /* Readable while there may be a line. */
 int line_queue_fd(const struct line_queue *queue);
 /* Main thread. Appends the oldest line to `line`; false: there is none, and nothing is appended. Without a line it
- * costs one atomic load, so that it can be called for each record. */
+ * costs one atomic load, so it can be called for each record. */
 bool line_queue_take(struct line_queue *queue, struct buffer *line);
 /* How many lines were dropped so far. */
 int64_t line_queue_dropped(const struct line_queue *queue);

@@ -1,5 +1,5 @@
-/* The time of the run, now: for samples that are taken while it lasts. It counts nanoseconds from the run's start (t0),
- * as all times of the records do.
+/* The time of the run, now: for samples taken while it lasts. It counts nanoseconds from the run's start (t0), as all
+ * times of the records do.
  *
  *     struct run_clock *clock = run_clock_new();              // before the records' header has come
  *     run_clock_start(clock, header);                         // main thread, as soon as it is there

@@ -16,10 +16,10 @@
 #define LATE_PART       10                           /* a window is judged this part of its length after its end */
 
 enum {
-	PARTS = 10,    /* of a window, for the drift */
+	PARTS = 10,    /* a window's, for the drift */
 	LOOK_BACK = 32 /* windows at most */
 };
-/* A row comes at most a window and a part after the last window that was judged: two windows are open. */
+/* A row comes at most a window and a part after the last judged window: two windows are open. */
 #define RING ((size_t)(LOOK_BACK + 3) * PARTS)
 
 struct part {
@@ -34,7 +34,7 @@ struct until_stable {
 	int64_t zero_ns;   /* where the windows of the stage begin; IPF_ABSENT: nothing of it has been seen */
 	int64_t judged;    /* windows of the stage so far */
 	struct part *ring; /* part i is at i % RING */
-	double *series;    /* of the parts, for the drift */
+	double *series;    /* the parts', for the drift */
 	struct jdoc doc;
 	struct stable_finding finding;
 };
@@ -147,7 +147,7 @@ static void widen(struct range *r, double value)
 
 /* ---- judging ---- */
 
-/* The most that the drift over the time of N windows can be, as a share of the mean. */
+/* The most the drift over the time of N windows can be, as a share of the mean. */
 static double drift_of(const struct until_stable *u, size_t count, int64_t per_window)
 {
 	double mean = 0;
@@ -262,20 +262,20 @@ static void judge(struct until_stable *u, int64_t last)
 		         by_latency ? "latency" : "throughput");
 }
 
-/* Judges each window that can no longer change at this time. */
+/* Judges each window final at this time. */
 static bool advance(struct until_stable *u, int64_t t_ns)
 {
 	const int64_t late_ns = u->rule.window_ns / LATE_PART;
 	if (u->finding.stable || u->zero_ns == IPF_ABSENT || t_ns > TIME_MOST)
 		return u->finding.stable;
-	int64_t over = (t_ns - late_ns - u->zero_ns) / u->rule.window_ns; /* windows that have ended */
-	if (over - u->judged > LOOK_BACK) { /* a gap after which nothing of what was seen counts */
+	int64_t over = (t_ns - late_ns - u->zero_ns) / u->rule.window_ns; /* ended windows */
+	if (over - u->judged > LOOK_BACK) {                               /* a gap after which no earlier window counts */
 		memset(u->ring, 0, RING * sizeof *u->ring);
 		u->judged = over - 1;
 	}
 	while (u->judged < over && !u->finding.stable) {
 		judge(u, u->judged++);
-		/* the parts that come into use now */
+		/* the parts coming into use now */
 		for (int64_t i = (u->judged + 2) * PARTS; i < (u->judged + 3) * PARTS; i++)
 			u->ring[(size_t)i % RING] = (struct part){0};
 	}
@@ -344,7 +344,7 @@ bool until_stable_client(struct until_stable *u, struct slice line)
 
 /* ---- output ---- */
 
-/* Six significant digits, so that the text does not depend on the last bit. */
+/* Six significant digits, so the text does not depend on the last bit. */
 static json_t *number(double value)
 {
 	char text[32];

@@ -31,7 +31,7 @@ static void add_chunk(struct measure *m, const struct tool_rules *rules, enum ev
 		m->chunks[m->chunks_count++] = chunk;
 }
 
-/* Those that count, in the order of arrival. */
+/* Counted ones, in the order of arrival. */
 static void find_chunks(struct measure *m, const struct response *r, const struct tool_rules *rules)
 {
 	size_t other = 0;
@@ -66,7 +66,7 @@ static struct tool_times times_of(const struct measure *m, const struct record *
 
 /* ---- samples ---- */
 
-/* `count` samples of what lies between two chunks, a share of it each for `parts` of them. */
+/* `count` samples of the time between two chunks, a share of it each for `parts` of them. */
 static int add_sample(struct measure *m, const struct measure_chunk *from, const struct measure_chunk *to,
                       int64_t parts, int64_t count, struct ipf_error *err)
 {

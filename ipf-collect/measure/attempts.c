@@ -3,7 +3,7 @@
 #include "absent.h"
 #include "stream/record_attempt.h"
 
-/* The latency without what lies before the last attempt. */
+/* The latency of the last attempt alone. */
 static int64_t since_attempt(int64_t latency_ns, int64_t before_ns)
 {
 	return latency_ns == IPF_ABSENT ? IPF_ABSENT : latency_ns - before_ns;

@@ -8,11 +8,11 @@
 
 #define BUCKETS 4096
 
-/* A record that waits for another one. */
+/* A record waiting for another one. */
 struct early_turn {
 	int64_t continues;
 	size_t len;
-	struct early_turn *newer, *older; /* of all */
+	struct early_turn *newer, *older; /* the list of all turns */
 	struct early_turn *in_bucket;     /* by `continues`, the newest first; then in the list of ready ones */
 	char line[];
 };

@@ -1,5 +1,5 @@
-/* Records of turns that come before the record of the turn that they continue, so that the order of records does not
- * matter: ipf-fire has several threads that send, and files can be sorted.
+/* Records of turns coming before the record of the turn they continue, so the order of records does not matter:
+ * ipf-fire has several sending threads, and files can be sorted.
  *
  *     struct early_turns *early = early_turns_new();
  *     for each record of an input:
@@ -23,12 +23,12 @@ struct early_turns;
 
 struct early_turns *early_turns_new(void);    /* NULL: out of memory */
 void early_turns_free(struct early_turns *e); /* NULL is fine */
-/* 1: the record is kept; 0: it continues nothing, or what it continues has been used; -1: out of memory. `line`: its
+/* 1: the record is kept; 0: it continues nothing, or its previous turn has been used; -1: out of memory. `line`: its
  * JSON, which is copied. */
 int early_turns_hold(struct early_turns *e, const struct record *record, struct slice line);
-/* A record has been used: those that continue it need not wait. */
+/* A record has been used: those continuing it need not wait. */
 void early_turns_used(struct early_turns *e, int64_t n);
-/* 1: a record that need not wait any longer, valid until the next call; 0: none; -1: out of memory. */
+/* 1: a record needing not wait any longer, valid until the next call; 0: none; -1: out of memory. */
 int early_turns_next(struct early_turns *e, struct record *record, struct ipf_error *err);
 /* The input has ended, and the next one numbers other requests. */
 void early_turns_end(struct early_turns *e);

@@ -6,13 +6,13 @@
 
 #define BUCKETS 65536
 
-/* A turn that another one may continue. */
+/* A turn another one may continue. */
 struct past_turn {
 	const void *input;
 	int64_t n;
 	int64_t input_tokens, output_tokens;
-	int64_t text_tokens; /* what the tokenizer makes of the answer's text; IPF_ABSENT: not known */
-	struct buffer ids;   /* of its prompt and its answer; empty: the server did not list both */
+	int64_t text_tokens; /* the tokenizer's count for the answer's text; IPF_ABSENT: not known */
+	struct buffer ids;   /* ids of its prompt and its answer; empty: the server did not list both */
 	bool continued;
 	struct past_turn *in_bucket, *newer, *older;
 };
@@ -95,7 +95,7 @@ int64_t history_tokens_alike(struct slice a, struct slice b)
 	return count_ids((struct slice){a.data, ends || !same ? same : same - 1});
 }
 
-/* The text of an answer without reasoning and calls is all that a later turn has of it. */
+/* The text of an answer without reasoning and calls is all a later turn has of it. */
 static bool is_text(const struct response *r)
 {
 	for (size_t i = 0; i < r->events_count; i++)
@@ -133,7 +133,7 @@ static int keep(struct history_tokens *h, const void *input, const struct respon
 	return failed ? -1 : 0;
 }
 
-/* Of the generated tokens, those that come within the cached beginning of the prompt. */
+/* Counts the generated tokens within the cached beginning of the prompt. */
 static int64_t cached_answer(const struct past_turn *t, int64_t cached)
 {
 	if (cached == IPF_ABSENT || t->input_tokens == IPF_ABSENT || t->output_tokens == IPF_ABSENT)

@@ -1,5 +1,5 @@
-/* What later turns of sessions have of the turns before them, where they continue the server's own answers (--history
- * live): does the prompt begin with the tokens that the server had, and did it find those that it had generated?
+/* Compares later turns of sessions with the turns before them, if they continue the server's own answers (--history
+ * live): does the prompt begin with the server's tokens, and were the generated ones in its cache?
  *
  *     struct history_tokens *history = history_tokens_new();
  *     if (history_tokens_row(history, input, &record, &response, &row) < 0) …   // each row, a turn after the one that
@@ -7,8 +7,8 @@
  *     history_tokens_free(history);
  *
  * The response must have been parsed with keep_ids. Several turns may continue the same one. Turns are kept while they
- * take up to HISTORY_BYTES_MOST; then those are forgotten that a turn has continued already, and of the others the
- * oldest. A turn that continues a forgotten one has none of the members.
+ * take up to HISTORY_BYTES_MOST; then continued ones are forgotten, and among the others the oldest. A turn continuing
+ * a forgotten one has none of the members.
  */
 #ifndef COLLECT_HISTORY_TOKENS_H
 #define COLLECT_HISTORY_TOKENS_H

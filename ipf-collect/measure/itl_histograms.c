@@ -14,20 +14,20 @@
 
 struct model_gaps {
 	char *model;              /* JSON, with its quotes; NULL: no model, or one too many */
-	struct histogram *sure;   /* samples that are as they were measured … */
-	struct histogram *unsure; /* … and those that may be shorter or longer */
+	struct histogram *sure;   /* samples as measured … */
+	struct histogram *unsure; /* … and samples of uncertain length */
 };
 
 struct stage_gaps {
 	struct model_gaps *models;
 	size_t count;
-	struct histogram *low, *high; /* of the unsure samples of all models, the least and the most that each can be */
+	struct histogram *low, *high; /* bounds for the unsure samples of all models: the least and the most each can be */
 };
 
 struct itl_histograms {
 	struct stage_gaps *stages; /* by the stage's number */
 	size_t count;
-	size_t models; /* of all stages */
+	size_t models; /* all stages together */
 	struct itl_positions *positions;
 };
 
@@ -159,7 +159,7 @@ int itl_histograms_add(struct itl_histograms *itl, const struct result *row, con
 	return ok ? 0 : ipf_error_memory(err);
 }
 
-/* What the lines of a stage have in common. */
+/* Values common to the lines of a stage. */
 struct line_output {
 	size_t stage;
 	struct stream_writer *writer;

@@ -18,10 +18,10 @@ void itl_histograms_free(struct itl_histograms *itl);
 int itl_histograms_add(struct itl_histograms *itl, const struct result *row, const struct measure *m,
                        struct ipf_error *err);
 
-/* Writes {"histogram":"itl_ns","stage":0,"count":…} for every stage that has samples, in stage order, and after it, if
- * its samples are of several models, {"histogram":"itl_ns","stage":0,"model":"NAME","count":…} for each of these, in
- * the order of their first samples, and {"histogram":"itl_by_position_ns","stage":0,"position":1,"count":…} for each
- * bin of positions, unless samples are means of whole requests. `line` is overwritten. */
+/* Writes {"histogram":"itl_ns","stage":0,"count":…} for every stage with samples, in stage order, and after it, if its
+ * samples are of several models, {"histogram":"itl_ns","stage":0,"model":"NAME","count":…} for each of these, in the
+ * order of their first samples, and {"histogram":"itl_by_position_ns","stage":0,"position":1,"count":…} for each bin of
+ * positions, unless samples are means of whole requests. `line` is overwritten. */
 int itl_histograms_write(const struct itl_histograms *itl, struct stream_writer *writer, struct buffer *line,
                          struct ipf_error *err);
 

@@ -81,8 +81,8 @@ static const char *transport_text(const struct record *record)
 	return "no response";
 }
 
-/* A response came to its end without content. That is an answer, such as one whose first token was the end token, if
- * the server says so by a finish reason or a count of output tokens. NULL: success. */
+/* A response came to its end without content. It is an answer, such as one whose first token was the end token, if the
+ * server says so by a finish reason or a count of output tokens. NULL: success. */
 static const char *empty_kind(const struct response *r, struct slice *text)
 {
 	if (slice_is(buffer_all(&r->finish), "content_filter")) {
@@ -98,8 +98,8 @@ static const char *empty_kind(const struct response *r, struct slice *text)
 	return "malformed";
 }
 
-/* In order of precedence: what the server itself reported, then what happened to the transfer before the response was
- * complete, then what the response lacks. NULL: success. */
+/* In order of precedence: the server's own report, then errors of the transfer before the response was complete, then
+ * missing parts of the response. NULL: success. */
 static const char *error_kind(struct measure *m, const struct record *record, const struct response *r,
                               struct slice *text)
 {
@@ -235,7 +235,7 @@ static void copy(const struct record *record, struct result *row)
 	row->end_ns = record->end_ns;
 }
 
-/* What is not sent: how long audio or a transcript is to be, and of a transcription the text of the prompt. */
+/* Values not sent: the length of audio or a transcript, and the text of a transcription's prompt. */
 static void forget_lengths(const struct response *r, struct result *row)
 {
 	if (r->kind == API_TRANSCRIBE)
@@ -263,7 +263,7 @@ static void measure_start(const struct record *record, struct result *row)
 		free_to_go = greater_of(free_to_go, record->slot_ns);
 	}
 	if (record->pool_ns != IPF_ABSENT) {
-		/* of the whole wait, the slot's part ended when there was one */
+		/* the whole wait's, the slot's part ended when there was one */
 		if (record->slot_ns != IPF_ABSENT)
 			row->slot_wait_ns = difference(free_to_go, record->ready_ns);
 		row->pool_wait_ns = difference(record->start_ns, free_to_go);
@@ -279,9 +279,8 @@ static void measure_start(const struct record *record, struct result *row)
 /* A request of this many bytes is sent at once, in the ten segments with which a connection begins (RFC 6928). */
 #define SENT_AT_ONCE_BYTES 14600
 
-/* What lies between the moment at which only the client held the request back and the one at which it was on its way.
- * Of a long request the last byte may wait for the network: then the time at which the kernel had it counts, if that is
- * earlier. */
+/* The time from the moment at which only the client held the request back until it was sent. The last byte of a long
+ * request may wait for the network: then the time at which the kernel had it counts, if it is earlier. */
 static void measure_sending(const struct record *record, struct result *row)
 {
 	int64_t from = record_sent_from(record), ready = greater_of(from, record->connect_ns), left = record->left_ns;
@@ -358,7 +357,7 @@ static int64_t listed_tokens(const struct response *r)
 	return sum;
 }
 
-/* As many content events as tokens that were sent: then every event brought one. */
+/* As many content events as sent tokens: then every event brought one. */
 static bool token_an_event(const struct response *r, const struct token_account *a)
 {
 	return r->events_count > 0 && a->source == TOKENS_USAGE && a->output - a->hidden == (int64_t)r->events_count;
@@ -369,7 +368,7 @@ static bool can_count(const struct response *r, const struct measure_options *op
 	return options->tokens && !r->includes_prompt;
 }
 
-/* What is known of a response's tokens. */
+/* The token counts of a response. */
 struct tokens_found {
 	bool by_event; /* the tokens of each event are in m->event_tokens */
 	int64_t first; /* the tokens of the first event; 0: not known */
@@ -377,7 +376,7 @@ struct tokens_found {
 	struct token_account account;
 };
 
-/* What the server itself says of the tokens of each event. */
+/* The server's own counts of each event's tokens. */
 static bool tokens_by_server(struct measure *m, const struct response *r, const struct token_account *a)
 {
 	bool usage = usage_in_every_event(r, a), ids = listed_tokens(r) > 0;
@@ -394,9 +393,9 @@ static bool tokens_by_server(struct measure *m, const struct response *r, const 
 	return true;
 }
 
-/* By the server, else by the tokenizer: a token belongs to the event that brought its last byte. The content is encoded
- * once, as a whole: encoding it up to each event would give other tokens at the boundaries, and take time quadratic in
- * the number of events. */
+/* By the server, else by the tokenizer: a token belongs to the event with its last byte. The content is encoded once,
+ * as a whole: encoding it up to each event would give other tokens at the boundaries, and take time quadratic in the
+ * number of events. */
 static int count_tokens(struct measure *m, const struct response *r, const struct measure_options *options,
                         struct tokens_found *found, struct ipf_error *err)
 {
@@ -419,7 +418,7 @@ static int count_tokens(struct measure *m, const struct response *r, const struc
 }
 
 /* The first event's usage is enough for its own tokens, although later events may have none. 0: it is not known, or the
- * counts fall later, so that they do not mean what they should. */
+ * counts fall later, so they do not have the expected meaning. */
 static int64_t first_by_usage(const struct response *r)
 {
 	int64_t last = r->events_count ? r->events[0].usage_tokens : IPF_ABSENT;
@@ -459,7 +458,7 @@ static int find_tokens(struct measure *m, const struct record *record, const str
 	return 0;
 }
 
-/* A prompt has tokens: a count of 0 is none. Of a prompt that is transcribed the text, which the trace counts, is not
+/* A prompt has tokens: a count of 0 is none. The text of a transcription's prompt, which the trace counts, is not
  * sent. */
 static int64_t input_total(const struct response *r, const struct record *record)
 {
@@ -534,7 +533,7 @@ static int64_t streaming_time(const struct response *r, size_t *gaps)
 	return sum;
 }
 
-/* Tokens that were not sent were generated before the first event; each choice has a first token of its own. */
+/* Unsent tokens were generated before the first event; each choice has a first token of its own. */
 static void measure_per_token(const struct response *r, const struct tokens_found *found, struct result *row)
 {
 	int64_t tokens = row->output_tokens, sent = tokens - found->account.hidden, firsts = greater_of(r->choices, 1);
@@ -553,7 +552,7 @@ static void measure_per_token(const struct response *r, const struct tokens_foun
 
 #define RTF_MOST 1e15 /* a million times slower than real time */
 
-/* How long a second of the audio took that was transcribed, or made. */
+/* The time for a second of audio, transcribed or made. */
 static void measure_audio(const struct response *r, struct result *row)
 {
 	row->output_audio_ns = r->audio_ns;
@@ -588,7 +587,7 @@ static int64_t count_stalls(int64_t *gaps, size_t count, int64_t longest, const 
 	return stalls;
 }
 
-/* A sample of what lies between two events, a share of it each for `parts` of them: `times` of these. */
+/* Samples of the time between two events, a share of it each for `parts` of them: `times` of these. */
 struct gap_parts {
 	const struct response_event *from, *to;
 	int64_t parts, times;
@@ -613,7 +612,7 @@ static size_t event_before(const struct response *r, size_t i, size_t last[RESPO
 	return before;
 }
 
-/* A gap that ends in an event without tokens is added to the next one, or dropped at the last event. */
+/* A gap ending in an event without tokens is added to the next one, or dropped at the last event. */
 static void sample_tokens(struct measure *m, const struct response *r, bool known)
 {
 	size_t from[RESPONSE_CHOICES_MOST];
@@ -687,7 +686,7 @@ static int64_t deadline_after(int64_t t_ns, int64_t deadlines, int64_t apart_ns)
 	                                                                                                    : sum;
 }
 
-/* The first token starts the clock. Each later one is due `deadline_ns` after the previous token's deadline or, if that
+/* The first token starts the clock. Each later one is due `deadline_ns` after the previous token's deadline or, if it
  * was missed, after the previous token arrived. The tokens of one event arrive together: if the first is late, the
  * others are early. An event whose tokens are unknown counts as one token. */
 static void measure_fluidity(const struct measure *m, const struct response *r, int64_t deadline_ns, bool tokens_known,
@@ -737,8 +736,8 @@ static int make_room(struct measure *m, size_t events, struct ipf_error *err)
 	return 0;
 }
 
-/* Makes the tokens of the events add up to the row's. What is known of each event stays if it does; otherwise they
- * share evenly, the later ones being the larger by one. Tokens that were not sent came before the first event. */
+/* Makes the tokens of the events add up to the row's. Each event's known count stays if it does; otherwise they share
+ * evenly, the later ones being the larger by one. Unsent tokens came before the first event. */
 static void divide_tokens(struct measure *m, size_t events, bool tokens_known, int64_t hidden, const struct result *row)
 {
 	int64_t sum = 0, given = 0, sent = row->output_tokens - hidden;
@@ -797,7 +796,7 @@ static void list_others(struct measure *m, const struct record *record, const st
 	row->other_kinds = buffer_all(&m->other_kinds);
 }
 
-/* Also of a response without content, whose other events say why. */
+/* This includes a response without content, whose other events say why. */
 static void list_events(struct measure *m, const struct record *record, const struct response *r, bool tokens_known,
                         struct result *row)
 {

@@ -15,10 +15,10 @@
 #define STALL_MEDIANS  10
 #define STALL_LEAST_NS (INT64_C(100) * 1000 * 1000)
 
-/* What an inter-token latency sample is. */
+/* The samples of inter-token latency. */
 enum itl_mode {
 	ITL_GAP,     /* a gap between content events */
-	ITL_TOKEN,   /* the gap divided among the tokens of the event that ends it, one sample for each */
+	ITL_TOKEN,   /* the gap divided among the tokens of the event ending it, one sample for each */
 	ITL_REQUEST, /* the mean gap of a request */
 };
 extern const char *const itl_mode_names[]; /* NULL at the end */
@@ -29,33 +29,33 @@ struct measure_options {
 	int64_t deadline_ns;                 /* time for each token, for the fluidity; not above 0: it is not measured */
 	bool keep_events, keep_text;         /* --events, --text */
 	bool retries;                        /* the run sends refused requests again: attempts.h */
-	const char *replica_header;          /* the header of answers that names the replica; NULL: none */
+	const char *replica_header;          /* the header of answers naming the replica; NULL: none */
 	const struct token_counter *tokens;  /* NULL: no tokenizer */
 	const struct tool_rules *definition; /* as_tool.h; NULL: ipf's own definitions */
-	struct stage_edges *edges;           /* of the input; NULL: rows do not say what came before them */
+	struct stage_edges *edges;           /* the input's; NULL: rows have no previous stage */
 };
 
-/* `count` inter-token latencies of this value, which ended at t_ns: the time of the event that ends the gap, or, with
+/* `count` inter-token latencies of this value, which ended at t_ns: the time of the event ending the gap, or, with
  * ITL_REQUEST, of the last content event. */
 struct itl_sample {
 	int64_t value_ns, count, t_ns;
-	int64_t low_ns, high_ns; /* between which it is, with what is not known of the times of its events */
+	int64_t low_ns, high_ns; /* its bounds, given the uncertain times of its events */
 };
 
-/* A chunk that counts as tokens for the tool of --definition. */
+/* A chunk counted as tokens for the tool of --definition. */
 struct measure_chunk {
 	int64_t t_ns, early_ns, tokens; /* early_ns as in struct response_event */
 };
 
 /* Samples of the last row and scratch space, reused for each row. Zero-initialise. */
 struct measure {
-	struct itl_sample *samples; /* of the last row */
+	struct itl_sample *samples; /* for the last row */
 	size_t samples_count;
 	bool tokens_unknown; /* ITL_TOKEN: there were gaps, but the tokens of each event are unknown */
 	/* The samples are of no place in the answer: the mean gap of the request. Otherwise they are in its order. */
 	bool samples_are_means;
-	/* Of the last row: the output tokens that each content event brought, whose sum is the row's output_tokens. If only
-	 * the sum is known, it is divided evenly over the events. Meaningless if the row has no output_tokens. */
+	/* The output tokens of each content event of the last row, whose sum is the row's output_tokens. If only the sum is
+	 * known, it is divided evenly over the events. Meaningless if the row has no output_tokens. */
 	int64_t *event_tokens;
 
 	/* private */

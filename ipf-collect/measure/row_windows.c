@@ -61,7 +61,7 @@ static void add_times(struct series *s, const struct observation *o)
 		spend(s, o, row->start_ns - row->pool_wait_ns, row->start_ns, offsetof(struct window, pool_wait_ns));
 }
 
-/* When a request ended or, if that is not known, the last that is known of it: each is counted somewhere. */
+/* When a request ended or, if it is not known, the last known of it: each is counted somewhere. */
 static int64_t end_of(const struct result *row)
 {
 	const int64_t times[] = {row->end_ns, row->start_ns, row->ready_ns, row->due_ns};

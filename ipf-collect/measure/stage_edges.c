@@ -8,8 +8,8 @@
 struct stage_edges {
 	const struct schedule *schedule;
 	struct stage_end {
-		int64_t last_ns, requests; /* of those that have ended; last_ns: IPF_ABSENT */
-	} * ends;                      /* of each stage that holds the schedule's time */
+		int64_t last_ns, requests; /* the ended stages'; last_ns: IPF_ABSENT */
+	} * ends;                      /* one for each stage holding the schedule's time */
 	struct edge {
 		int64_t t_ns;
 		size_t stage; /* whose begin or end it is; of several, the first */
@@ -23,7 +23,7 @@ static bool holds_time(const struct schedule_stage *stage)
 	return (stage->end_ns == IPF_ABSENT || stage->drain) && !stage->overlap;
 }
 
-/* Has every request of the stage ended? Those of a stage that repeats its requests are not counted. */
+/* Has every request of the stage ended? Those of a stage repeating its requests are not counted. */
 static bool is_over(const struct schedule_stage *stage, const struct stage_end *end)
 {
 	return end->last_ns != IPF_ABSENT &&

@@ -6,7 +6,7 @@
  *     stage_edges_measure(edges, &response, tokens_of_events, &lists, &row);
  *     stage_edges_free(edges);
  *
- * The schedule's time stops at a stage without a planned end, or that drains, until its last request has ended. The
+ * The schedule's time stops at a stage without a planned end, or a draining one, until its last request has ended. The
  * times of later stages are known by then, because records come in the order of the ends.
  */
 #ifndef COLLECT_STAGE_EDGES_H

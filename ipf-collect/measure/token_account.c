@@ -3,7 +3,7 @@
 #include "absent.h"
 #include "token_count.h"
 
-/* Tokens without text that an answer may have, and those around the name and the arguments of a tool call. */
+/* Tokens without text an answer may have, and those around the name and the arguments of a tool call. */
 #define BARE_TOKENS 16
 #define CALL_TOKENS 48
 
@@ -11,8 +11,8 @@ const char *const token_source_names[] = {"", "usage", "tokenizer", "ids", "even
 
 /* ---- usage ---- */
 
-/* Is the usage of the events, `last` being the last one, that of each event alone? If it is that of the answer so far,
- * it neither falls nor stays the same while content comes, and has enough tokens for it. */
+/* Is the usage of the events, `last` being the last one, each event's own? If it covers the answer so far, it neither
+ * falls nor stays the same while content comes, and has enough tokens for it. */
 static bool is_of_each(const struct response *r, int64_t last, int64_t most, bool constant)
 {
 	const int64_t events = (int64_t)r->events_count, bytes = (int64_t)(r->content_bytes + r->reasoning_bytes);
@@ -21,7 +21,7 @@ static bool is_of_each(const struct response *r, int64_t last, int64_t most, boo
 	return last < most || (constant && events > 2 && last > 0) || (last < events && bytes > TOKEN_BYTES * last);
 }
 
-/* The sum of the events' own usage, if it is not that of the answer so far; IPF_ABSENT. */
+/* The sum of the events' own usage, unless they cover the answer so far; IPF_ABSENT. */
 static int64_t sum_of_events(const struct response *r)
 {
 	int64_t sum = 0, last = 0, most = 0;
@@ -38,8 +38,8 @@ static int64_t sum_of_events(const struct response *r)
 	return is_of_each(r, last, most, constant) ? sum : IPF_ABSENT;
 }
 
-/* IPF_ABSENT also for what plainly is no total: 0 although there is content, and a count that content followed and that
- * is less than the content events. */
+/* IPF_ABSENT also for a count that is no total: 0 although there is content, or less than the content events and
+ * followed by content. */
 static int64_t total_by_usage(const struct response *r, bool *each)
 {
 	int64_t sum = sum_of_events(r), output = sum != IPF_ABSENT ? sum : r->output_tokens;
@@ -65,14 +65,14 @@ static int64_t output_by_usage(const struct response *r, bool *each)
 
 /* ---- content ---- */
 
-/* The most tokens that the content can have. */
+/* The most tokens the content can have. */
 static int64_t most_of_content(const struct response *r)
 {
 	return (int64_t)(r->content_bytes + r->reasoning_bytes + r->bare_events + BARE_TOKENS +
 	                 CALL_TOKENS * (size_t)r->calls.count);
 }
 
-/* Tokens of reasoning that was not sent, out of `output`; `visible`: the fewest that the content has. */
+/* Tokens of unsent reasoning, out of `output`; `visible`: the fewest the content has. */
 static int64_t count_hidden(const struct response *r, int64_t output, int64_t visible)
 {
 	int64_t hidden = 0, reasoning = r->reasoning_tokens;
@@ -86,7 +86,7 @@ static int64_t count_hidden(const struct response *r, int64_t output, int64_t vi
 	return hidden > output - visible ? output - visible : hidden > 0 ? hidden : 0;
 }
 
-/* Usage is contradicted, and so is what it says of tokens that were not sent: what else there is. */
+/* Contradicted usage has wrong counts of hidden tokens as well: uses the other counts. */
 static void count_otherwise(struct token_account *a, const struct response *r, const struct token_evidence *e)
 {
 	if (e->tokenizer != IPF_ABSENT)

@@ -1,13 +1,13 @@
-/* How many output tokens a response has, out of all that is known of them: the server's usage (of the answer, of each
- * event, of reasoning, of input and output together), ids, our tokenizer, content events, bytes of content, and the
- * number that was asked for.
+/* How many output tokens a response has, out of all known of them: the server's usage (of the answer, of each event, of
+ * reasoning, of input and output together), ids, our tokenizer, content events, bytes of content, and the number asked
+ * for.
  *
  *     struct token_account a = token_account_make(&response, &(struct token_evidence){…});
  *     a.output, a.source …        // the count that holds, and where it is from
  *     a.hidden …                  // of these, tokens that were generated before the first event and not sent
  *     a.doubt …                   // what contradicts what
  *
- * Usage counts unless something else shows that it cannot be right:
+ * Usage counts unless something else shows it cannot be right:
  *
  *   - Usage of each event only is summed: each content event has one, and the last one is less than their number, or
  *     one falls.
@@ -17,8 +17,8 @@
  *   - A token has at least one byte, but for those without text (special tokens, the syntax of tool calls). Usage that
  *     is more than these and was not asked for is a contradiction.
  *
- * Tokens of reasoning that was not sent were generated before the first event. They belong to the output, but not to
- * the time between the first event and the last one.
+ * Unsent tokens of reasoning were generated before the first event. They belong to the output, but not to the time
+ * between the first event and the last one.
  */
 #ifndef COLLECT_TOKEN_ACCOUNT_H
 #define COLLECT_TOKEN_ACCOUNT_H
@@ -32,11 +32,11 @@
 enum token_source { TOKENS_UNKNOWN, TOKENS_USAGE, TOKENS_TOKENIZER, TOKENS_IDS, TOKENS_EVENTS, TOKENS_NONE };
 extern const char *const token_source_names[]; /* "", "usage", "tokenizer", "ids", "events", "none" */
 
-/* What the response itself does not have. Counts are IPF_ABSENT if they are not known. */
+/* Values missing from the response itself. Counts are IPF_ABSENT if they are not known. */
 struct token_evidence {
 	int64_t tokenizer; /* tokens of the content by our tokenizer */
 	int64_t ids;       /* listed ids, of all content events; 0: not of all */
-	int64_t asked;     /* output tokens that were asked for */
+	int64_t asked;     /* output tokens asked for */
 	bool one_piece;    /* all content may have come at once: its event says nothing of tokens */
 };
 
@@ -45,7 +45,7 @@ struct token_account {
 	enum token_source source;
 	int64_t hidden; /* 0: none */
 	enum result_doubt doubt;
-	bool each; /* the usage of each event is its own, and not that of the answer so far */
+	bool each; /* the usage of each event is its own, and does not cover the answer so far */
 };
 
 struct token_account token_account_make(const struct response *r, const struct token_evidence *evidence);

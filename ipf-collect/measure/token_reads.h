@@ -1,6 +1,5 @@
-/* How many tokens came at a time: the reads that brought content, by their tokens, and how long each came after the one
- * before. A server that drafts tokens hands out several at a time at its usual pace; what was held back on the way
- * comes the later the more it is. */
+/* How many tokens came at a time: the reads with content, by their tokens, and how long each came after the one before.
+ * A drafting server sends several at a time at its usual pace; a delayed read comes the later the more it has. */
 #ifndef COLLECT_TOKEN_READS_H
 #define COLLECT_TOKEN_READS_H
 

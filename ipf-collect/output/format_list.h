@@ -1,4 +1,4 @@
-/* The formats that the requests of a trace ask for (response_format): each different one compiled once.
+/* The formats the requests of a trace ask for (response_format): each different one compiled once.
  *
  *     struct format_list formats = {0};
  *     if (format_list_read(&formats, "chat.trace", &err) < 0) …
@@ -16,12 +16,12 @@ struct trace_format {
 	uint64_t hash;
 	char *text; /* as in the trace */
 	size_t len;
-	struct json_schema *schema; /* NULL: a format of texts that are not JSON */
+	struct json_schema *schema; /* NULL: a format of other texts than JSON */
 };
 
 /* Zero-initialise. */
 struct format_list {
-	char sha256[65]; /* of the trace */
+	char sha256[65]; /* the trace's */
 
 	/* private */
 	struct trace_format *formats;

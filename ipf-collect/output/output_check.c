@@ -13,7 +13,7 @@
 struct output_check {
 	bool by_format;
 	const char *trace;          /* path */
-	char sha256[65];            /* of the schema's file; "": none */
+	char sha256[65];            /* the schema file's; "": none */
 	struct json_schema *schema; /* for all answers; NULL: any JSON, or by_format */
 	struct format_list formats;
 	struct jdoc doc;
@@ -43,7 +43,7 @@ static int read_file(const char *path, struct buffer *text, struct ipf_error *er
 		char *to = buffer_reserve(text, 65536);
 		got = to ? fread(to, 1, 65536, file) : 0;
 		text->len += got;
-	} while (got && text->len <= JSON_SCHEMA_BYTES_MAX); /* what is longer is refused */
+	} while (got && text->len <= JSON_SCHEMA_BYTES_MAX); /* longer lines are refused */
 	int status = text->failed   ? ipf_error_memory(err)
 	             : ferror(file) ? ipf_error_errno(err, errno, path, "cannot read the JSON Schema")
 	                            : 0;
@@ -123,7 +123,7 @@ static struct slice trim(struct slice text)
 	return text;
 }
 
-/* The text between a line that begins with ``` and a last ```, as Markdown has it; absent: it has another form. */
+/* The text between a line beginning with ``` and a last ```, as Markdown has it; absent: it has another form. */
 static struct slice inside_fence(struct slice text)
 {
 	text = trim(text);
@@ -150,7 +150,7 @@ static void judge(struct output_check *c, struct result *row, enum result_output
 		set(&c->reason, &row->output_invalid, reason);
 }
 
-/* The texts of two answers that fail in the same way are the same, wherever they do. */
+/* The texts of two answers failing in the same way are the same, wherever they do. */
 static void shorten_place(char *text)
 {
 	char *at = strstr(text, " at byte ");
@@ -189,7 +189,7 @@ static int check_text(struct output_check *c, struct json_schema *schema, struct
 	return 0;
 }
 
-/* An answer that calls a tool instead has no text that could be JSON. */
+/* An answer calling a tool instead has no possible JSON. */
 static bool calls_tool(const struct response *r)
 {
 	for (size_t i = 0; !r->text.len && i < r->events_count; i++)

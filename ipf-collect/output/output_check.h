@@ -1,5 +1,5 @@
-/* --check-output: whether the texts of answers are the JSON that was asked for. "Structured output" in ipf-results(5)
- * has the definitions.
+/* --check-output: whether the texts of answers are the JSON asked for. "Structured output" in ipf-results(5) has the
+ * definitions.
  *
  *     struct output_check *check = NULL;                                  // stays NULL without a rule
  *     if (output_check_open(&check, &options, &err) < 0) …                // reads the schema, the trace
@@ -19,7 +19,7 @@
 
 struct output_check_options {
 	const char *rule;  /* "json", "format" or the path of a JSON Schema; NULL: nothing is checked */
-	const char *trace; /* of the requests, whose response_format "format" goes by; NULL: none */
+	const char *trace; /* the requests', whose response_format "format" goes by; NULL: none */
 };
 
 /* Longer texts are undecided. */
@@ -29,17 +29,17 @@ struct output_check_options {
 
 struct output_check;
 
-/* What the options lack or have too much. -1: IPF_USAGE. */
+/* Missing and surplus options. -1: IPF_USAGE. */
 int output_check_usage(const struct output_check_options *options, struct ipf_error *err);
 /* -1: a file cannot be read, is no schema, or no request of the trace has a format. */
 int output_check_open(struct output_check **check, const struct output_check_options *options, struct ipf_error *err);
 /* The rule, for the header of results: {"rule":"schema","sha256":…}, the digest of the schema's file or, for "format",
  * of the trace. New; NULL: nothing is checked, or out of memory. */
 json_t *output_check_json(const struct output_check *check);
-/* `sha256`: that of the run's trace, as its schedule says; "" if it is not known. -1: another trace was read. */
+/* `sha256`: the run trace's, as its schedule says; "" if it is not known. -1: another trace was read. */
 int output_check_begin(const struct output_check *check, const char *sha256, struct ipf_error *err);
-/* Sets both members, or none for a row that is not checked: of a failure, of an answer without text, of a request
- * without a format. They are good until the next call. -1: out of memory. */
+/* Sets both members, or none for an unchecked row: of a failure, of an answer without text, of a request without a
+ * format. They are good until the next call. -1: out of memory. */
 int output_check_row(struct output_check *check, const struct response *response, struct result *row,
                      struct ipf_error *err);
 void output_check_close(struct output_check *check);

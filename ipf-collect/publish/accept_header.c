@@ -16,7 +16,7 @@ const char *metrics_content_type(enum metrics_format format)
 	return types[format];
 }
 
-/* A media range of the header. Qualities are in thousandths, the finest that HTTP has. */
+/* A media range of the header. Qualities are in thousandths, HTTP's finest. */
 struct media_range {
 	struct slice type, version, message, encoding; /* absent: not given */
 	int quality;
@@ -33,7 +33,7 @@ static struct slice trimmed(struct slice s)
 	return s;
 }
 
-/* Cuts off and returns what is before the next separator outside quotes. */
+/* Cuts off and returns the text before the next separator outside quotes. */
 static struct slice next_part(struct slice *rest, char separator)
 {
 	bool quoted = false;
@@ -55,7 +55,7 @@ static bool same(struct slice s, const char *text)
 	return s.len == strlen(text) && strncasecmp(s.data, text, s.len) == 0;
 }
 
-/* "0.25" gives 250; what is no quality gives 0. */
+/* "0.25" gives 250; a malformed quality gives 0. */
 static int quality_of(struct slice s)
 {
 	int quality = 0, unit = 1000;

@@ -2,9 +2,9 @@
  *
  *     accept_format("application/openmetrics-text;version=1.0.0,text/plain;q=0.5")  // METRICS_OPENMETRICS
  *
- * The format with the highest quality wins, and of equal ones the richest. Media ranges that name another version,
- * message or encoding than ours, and what is not a media range, are ignored. Without a format that fits, or without the
- * header, it is the classic text, as every Prometheus exporter does.
+ * The format with the highest quality wins, and of equal ones the richest. Ignores media ranges naming another version,
+ * message or encoding than ours, and malformed ones. Without a fitting format, or without the header, it is the classic
+ * text, as every Prometheus exporter does.
  */
 #ifndef COLLECT_ACCEPT_HEADER_H
 #define COLLECT_ACCEPT_HEADER_H

@@ -86,7 +86,7 @@ int listen_address_open(const struct listen_address *address, struct ipf_error *
 	listen_address_write((const struct sockaddr *)&address->address, text);
 	if (fd < 0)
 		return ipf_error_errno(err, errno, NULL, "--listen %s", text);
-	/* a run that follows another takes its port, though the kernel still remembers connections of it */
+	/* a run following another takes its port, though the kernel still remembers connections of it */
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
 	if (bind(fd, (const struct sockaddr *)&address->address, address->len) < 0 || listen(fd, 64) < 0) {
 		ipf_error_errno(err, errno, NULL, "--listen %s", text);

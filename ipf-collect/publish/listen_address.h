@@ -22,7 +22,7 @@ int listen_address_parse(const char *text, struct listen_address *address, struc
 /* Writes "127.0.0.1:9464" or "[::1]:9464". */
 void listen_address_write(const struct sockaddr *address, char text[64]);
 
-/* Opens a socket that listens there. -1: err says why, as in "--listen 127.0.0.1:9464: Address already in use". */
+/* Opens a socket listening there. -1: err says why, as in "--listen 127.0.0.1:9464: Address already in use". */
 int listen_address_open(const struct listen_address *address, struct ipf_error *err);
 
 #endif

@@ -43,13 +43,18 @@ static void put_info(struct metric_sink *s, const struct metric_family *family, 
 
 static void walk_run(const struct live_figures *f, struct metric_sink *s)
 {
-	static const struct metric_family
-		build = {"ipf_build", "Version of the program.", NULL, METRIC_INFO},
-		run = {"ipf_run", "Name, model, target and API of the run, and the twin that predicted it.", NULL, METRIC_INFO},
-		start = {"ipf_run_start_time_seconds", "When the run began, since the epoch.", "seconds", METRIC_GAUGE},
-		time = {"ipf_run_time_seconds", "Time of the run, from its begin, up to which requests have ended.", "seconds",
-	            METRIC_GAUGE},
-		finished = {"ipf_run_finished", "1 when all records were read, before that 0.", NULL, METRIC_GAUGE};
+	static const struct metric_family build = {"ipf_build", "Version of the program.", NULL, METRIC_INFO},
+									  run = {"ipf_run",
+	                                         "Name, model, target and API of the run, and the twin of a predicted "
+	                                         "run.",
+	                                         NULL, METRIC_INFO},
+									  start = {"ipf_run_start_time_seconds", "When the run began, since the epoch.",
+	                                           "seconds", METRIC_GAUGE},
+									  time = {"ipf_run_time_seconds",
+	                                          "Time of the run, from its begin, up to which requests have ended.",
+	                                          "seconds", METRIC_GAUGE},
+									  finished = {"ipf_run_finished", "1 when all records were read, before that 0.",
+	                                              NULL, METRIC_GAUGE};
 	const struct metric_label version[] = {{"version", IPF_VERSION}}, about[] = {{"api", f->api},
 	                                                                             {"model", f->model},
 	                                                                             {"name", f->run},
@@ -84,15 +89,13 @@ static void walk_verdict(const struct live_figures *f, struct metric_sink *s)
 static void walk_client(const struct live_figures *f, struct metric_sink *s)
 {
 	static const struct metric_family
-		due = {"ipf_requests_due", "Requests that became due, by the client's last sample.", NULL, METRIC_COUNTER},
-		started = {"ipf_requests_started", "Requests that were started.", NULL, METRIC_COUNTER},
+		due = {"ipf_requests_due", "Due requests, by the client's last sample.", NULL, METRIC_COUNTER},
+		started = {"ipf_requests_started", "Started requests.", NULL, METRIC_COUNTER},
 		in_flight = {"ipf_requests_in_flight", "Requests in flight, by the client's last sample.", NULL, METRIC_GAUGE},
-		waiting = {"ipf_requests_waiting", "Requests that are due and wait for a slot or a connection.", NULL,
-	               METRIC_GAUGE},
-		bytes = {"ipf_client_received_bytes", "Bytes of the bodies of the responses that have ended.", "bytes",
-	             METRIC_COUNTER},
+		waiting = {"ipf_requests_waiting", "Due requests waiting for a slot or a connection.", NULL, METRIC_GAUGE},
+		bytes = {"ipf_client_received_bytes", "Bytes of the bodies of ended responses.", "bytes", METRIC_COUNTER},
 		busiest = {"ipf_client_busiest_thread_ratio",
-	               "Share of a core that the client's busiest sending thread used in its last second.", "ratio",
+	               "Share of a core used by the client's busiest sending thread in its last second.", "ratio",
 	               METRIC_GAUGE};
 	const struct live_client *c = &f->client;
 	put_count(s, &due, c->due);
@@ -113,8 +116,7 @@ static void walk_client(const struct live_figures *f, struct metric_sink *s)
 static void walk_outcomes(const struct live_figures *f, struct metric_sink *s)
 {
 	static const struct metric_family family = {
-		"ipf_requests", "Requests that have ended, by outcome: ok, hung-up, or the kind of their error.", NULL,
-		METRIC_COUNTER};
+		"ipf_requests", "Ended requests, by outcome: ok, hung-up, or the kind of their error.", NULL, METRIC_COUNTER};
 	s->begin(s, &family);
 	for (size_t i = 0; i < f->stages_count; i++)
 		for (size_t k = 0; k < LIVE_OUTCOMES; k++) {
@@ -125,7 +127,7 @@ static void walk_outcomes(const struct live_figures *f, struct metric_sink *s)
 	s->end(s);
 }
 
-/* An integer of each stage that knows it. */
+/* An integer of each stage knowing it. */
 static void put_stages(const struct live_figures *f, struct metric_sink *s, const struct metric_family *family,
                        size_t offset)
 {
@@ -149,24 +151,23 @@ static const struct {
 	struct metric_family family;
 	size_t offset;
 } stage_values[] = {
-	{{"ipf_requests_scheduled", "Requests that the schedule has.", NULL, METRIC_GAUGE},
+	{{"ipf_requests_scheduled", "Requests in the schedule.", NULL, METRIC_GAUGE},
      offsetof(struct live_stage, scheduled)},
-	{{"ipf_input_tokens", "Input tokens of the requests that have ended.", NULL, METRIC_COUNTER},
+	{{"ipf_input_tokens", "Input tokens of the ended requests.", NULL, METRIC_COUNTER},
      offsetof(struct live_stage, input_tokens)},
 	{{"ipf_output_tokens", "Output tokens of successful requests.", NULL, METRIC_COUNTER},
      offsetof(struct live_stage, output_tokens)},
-	{{"ipf_failed_output_tokens", "Output tokens of requests that did not succeed.", NULL, METRIC_COUNTER},
+	{{"ipf_failed_output_tokens", "Output tokens of failed requests.", NULL, METRIC_COUNTER},
      offsetof(struct live_stage, failed_output_tokens)},
-	{{"ipf_reasoning_tokens", "Output tokens that were reasoning, as the server reports them.", NULL, METRIC_COUNTER},
+	{{"ipf_reasoning_tokens", "Output tokens of reasoning, as the server reports them.", NULL, METRIC_COUNTER},
      offsetof(struct live_stage, reasoning_tokens)},
-	{{"ipf_cached_tokens", "Input tokens that the server had in its cache, as it reports them.", NULL, METRIC_COUNTER},
+	{{"ipf_cached_tokens", "Input tokens in the server's cache, as it reports them.", NULL, METRIC_COUNTER},
      offsetof(struct live_stage, cached_tokens)},
 	{{"ipf_content_events", "Events with content, of all requests.", NULL, METRIC_COUNTER},
      offsetof(struct live_stage, events)},
-	{{"ipf_coalesced_events", "Content events that arrived together with another one.", NULL, METRIC_COUNTER},
+	{{"ipf_coalesced_events", "Content events arriving together with another one.", NULL, METRIC_COUNTER},
      offsetof(struct live_stage, coalesced)},
-	{{"ipf_stalls", "Gaps between content events that were stalls.", NULL, METRIC_COUNTER},
-     offsetof(struct live_stage, stalls)},
+	{{"ipf_stalls", "Stalls between content events.", NULL, METRIC_COUNTER}, offsetof(struct live_stage, stalls)},
 };
 
 static const struct metric_family latencies[LIVE_LATENCIES] = {

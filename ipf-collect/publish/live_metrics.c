@@ -12,7 +12,7 @@
 #include <string.h>
 
 struct live_metrics {
-	pthread_mutex_t lock;        /* of `now` */
+	pthread_mutex_t lock;        /* protects `now` */
 	struct live_figures now;     /* written by one thread, which reads it without the lock */
 	int64_t judged_ns;           /* by the clock */
 	int64_t due, started, bytes; /* by the clients of earlier inputs */
@@ -75,7 +75,7 @@ static bool stages_reserve(struct live_figures *f, size_t count)
 	return true;
 }
 
-/* ---- what the inputs say ---- */
+/* ---- from the inputs ---- */
 
 static void add_label(char label[LIVE_TEXT], const char *text)
 {
@@ -119,7 +119,7 @@ static struct live_stage *stage_at(struct live_figures *f, int64_t index, const 
 	return f->stages[at];
 }
 
-/* Clients that shared a schedule have it each in their records; the schedules of shards add up. */
+/* Clients sharing a schedule have it each in their records; the schedules of shards add up. */
 static bool add_stages(struct live_figures *f, const struct schedule *schedule, bool shared)
 {
 	for (size_t i = 0; i < schedule->count; i++) {
@@ -214,7 +214,7 @@ void live_metrics_row(struct live_metrics *m, const struct observation *seen)
 
 /* ---- the client's lines ---- */
 
-#define COUNT_MOST (INT64_C(1) << 53) /* a double, which is what Prometheus stores, has it exactly */
+#define COUNT_MOST (INT64_C(1) << 53) /* a double, as Prometheus stores, has it exactly */
 
 /* A count of the line; absent if it has none. */
 static int64_t count_of(struct jdoc *doc, const char *key)
@@ -255,7 +255,7 @@ void live_metrics_client(struct live_metrics *m, struct slice client)
 
 /* ---- the verdict ---- */
 
-/* `empty`: nothing is measured yet, so that only the client can be judged. */
+/* `empty`: nothing is measured yet, so only the client can be judged. */
 static void take_verdict(struct live_metrics *m, const struct verdict_finding *finding, bool finished, bool empty)
 {
 	pthread_mutex_lock(&m->lock);

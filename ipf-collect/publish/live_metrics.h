@@ -1,5 +1,5 @@
-/* The figures of a run so far, for whoever watches it from outside: written by the thread that writes the rows, read by
- * the threads that publish them.
+/* The figures of a run so far, for whoever watches it from outside: written by the thread writing the rows, read by the
+ * threads publishing them.
  *
  *     struct live_metrics *m = live_metrics_new();
  *     live_metrics_begin_input(m, header, &schedule);
@@ -10,8 +10,8 @@
  *     live_figures_walk(&figures, &sink);
  *     live_figures_release(&figures);
  *
- * A row takes the lock once, for the time that its figures need; a reader holds it for one copy, a fraction of a
- * millisecond. What is slow (rendering, networks) works on the copy. ipf-metrics(5) describes every metric.
+ * A row takes the lock once, for the time its figures need; a reader holds it for one copy, a fraction of a
+ * millisecond. Slow steps (rendering, networks) work on the copy. ipf-metrics(5) describes every metric.
  *
  * Memory: 65 kB for each of at most LIVE_STAGES stages; the stages after these share one, "other".
  */
@@ -40,10 +40,10 @@ struct live_stage {
 	struct live_histogram latencies[LIVE_LATENCIES];
 };
 
-/* What the client said of itself; absent before its first line. */
+/* The client's figures about itself; absent before its first line. */
 struct live_client {
 	int64_t in_flight, waiting, due, started, bytes;
-	double busiest; /* share of a core that its busiest sending thread used, NAN */
+	double busiest; /* share of a core its busiest sending thread used, NAN */
 };
 
 struct live_figures {
@@ -51,9 +51,9 @@ struct live_figures {
 	size_t stages_count, stages_cap;
 	char run[LIVE_TEXT], model[LIVE_TEXT], target[LIVE_TEXT], api[LIVE_TEXT]; /* "": unknown */
 	char predicted[LIVE_TEXT]; /* by which twin; "": the run is measured */
-	int64_t start_unix_ns;     /* of the run; IPF_ABSENT */
+	int64_t start_unix_ns;     /* the run's; IPF_ABSENT */
 	int64_t run_ns;            /* the latest end of a request; IPF_ABSENT before the first */
-	int64_t rows_started;      /* requests with a row that were started */
+	int64_t rows_started;      /* requests with a started row */
 	struct live_client client;
 	bool judged[VERDICT_QUESTIONS];
 	enum verdict_status verdict[VERDICT_QUESTIONS];
@@ -65,15 +65,15 @@ struct live_metrics;
 struct live_metrics *live_metrics_new(void); /* NULL: out of memory */
 void live_metrics_free(struct live_metrics *m);
 
-/* An input begins: its header, and its schedule (empty: unknown). `shared`: the inputs are of
- * clients that shared one schedule, so that its requests count once. -1: out of memory. */
+/* An input begins: its header, and its schedule (empty: unknown). `shared`: the inputs are of clients of one schedule,
+ * so its requests count once. -1: out of memory. */
 int live_metrics_begin_input(struct live_metrics *m, const json_t *header, const struct schedule *schedule,
                              bool shared);
 void live_metrics_row(struct live_metrics *m, const struct observation *seen);
-/* A `client` line as ipf-fire wrote it; what does not parse is ignored. */
+/* A `client` line as ipf-fire wrote it; a malformed one is ignored. */
 void live_metrics_client(struct live_metrics *m, struct slice client);
 /* Judges the run so far by its verdict, at most once a second: call it as often as you like. Whether the load was
- * delivered is not known before the end, because what the schedule still has was not yet due. */
+ * delivered is not known before the end, because the rest of the schedule was not yet due. */
 void live_metrics_judge(struct live_metrics *m, struct verdict *verdict, int64_t now_ns);
 /* The run's end, with its verdict. */
 void live_metrics_finish(struct live_metrics *m, const struct verdict_finding *verdict);

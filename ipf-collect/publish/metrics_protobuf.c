@@ -108,7 +108,7 @@ static void histogram(struct metric_sink *sink, const struct metric_label *label
 static void end(struct metric_sink *sink)
 {
 	struct metrics_protobuf *p = (struct metrics_protobuf *)sink;
-	wire_close(p->out, p->from); /* the length that delimits it */
+	wire_close(p->out, p->from); /* its length */
 }
 
 struct metrics_protobuf metrics_protobuf(struct buffer *out)

@@ -4,7 +4,7 @@
  *     struct metrics_protobuf families = metrics_protobuf(&out);
  *     live_figures_walk(&figures, &families.sink);
  *
- * Memory that runs out shows in the buffer's `failed`.
+ * Memory running out shows in the buffer's `failed`.
  */
 #ifndef COLLECT_METRICS_PROTOBUF_H
 #define COLLECT_METRICS_PROTOBUF_H
@@ -21,8 +21,8 @@ struct metrics_protobuf {
 
 struct metrics_protobuf metrics_protobuf(struct buffer *out);
 
-/* Appends the native buckets of a histogram as fields of the message that contains it. The exposition format and
- * remote write have the same fields under other numbers. */
+/* Appends the native buckets of a histogram as fields of the message containing it. The exposition format and remote
+ * write have the same fields under other numbers. */
 struct native_fields {
 	uint32_t schema, zero_threshold, zero_count, spans, deltas;
 };

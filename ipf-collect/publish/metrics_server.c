@@ -17,19 +17,19 @@
 #define CONNECTIONS     64  /* at most; the daemon itself accepts a few more */
 #define IDLE_SECONDS    75u /* more than the intervals at which Prometheus usually scrapes */
 #define SCRAPE_TIMEOUT  "X-Prometheus-Scrape-Timeout-Seconds"
-#define CONNECTION_SIZE ((size_t)32 * 1024) /* memory of a connection: what it sends before it is refused */
+#define CONNECTION_SIZE ((size_t)32 * 1024) /* memory of a connection: the largest request */
 
 struct open_connection {
 	int fd;
-	int64_t since_ns; /* of its begin, or of the end of its last request */
+	int64_t since_ns; /* its begin's, or of the end of its last request */
 	bool closing;
-	bool final; /* the final figures were sent to a scraper that may have stopped waiting for them */
+	bool final; /* the final figures were sent to a scraper possibly no longer waiting for them */
 };
 
 struct metrics_server {
 	struct MHD_Daemon *daemon;
 	struct live_metrics *metrics;
-	struct live_figures figures; /* scratch of the server's thread, as is what follows */
+	struct live_figures figures; /* scratch of the server's thread, as the members below */
 	struct open_connection connections[CONNECTIONS];
 	size_t connections_count;
 	atomic_llong scrapes, final_scrapes;
@@ -46,7 +46,7 @@ static struct open_connection *find_connection(struct metrics_server *s, int fd)
 	return NULL;
 }
 
-/* Closes the connection that has had no request for longest: its socket is shut down, and the daemon then ends it. */
+/* Closes the connection without a request for longest: its socket is shut down, and the daemon then ends it. */
 static void make_room(struct metrics_server *s)
 {
 	struct open_connection *oldest = NULL;
@@ -90,7 +90,7 @@ static void note_completed(void *data, struct MHD_Connection *connection, void *
 	struct open_connection *c = info ? find_connection(s, info->connect_fd) : NULL;
 	if (code != MHD_REQUEST_TERMINATED_COMPLETED_OK)
 		return;
-	/* not before: the server may end then, and what is not sent is lost */
+	/* not before: the server may end then, and unsent bytes are lost */
 	atomic_fetch_add(&s->final_scrapes, *context == &s->final_scrapes);
 	if (!c)
 		return;
@@ -98,8 +98,7 @@ static void note_completed(void *data, struct MHD_Connection *connection, void *
 	c->final |= *context == s->connections;
 }
 
-/* A scraper that stops waiting closes its connection, so that a further request on it shows that the answer before was
- * read. */
+/* A scraper stopping waiting closes its connection, so a further request on it shows the answer before was read. */
 static void note_request(struct metrics_server *s, struct MHD_Connection *connection)
 {
 	const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
@@ -197,7 +196,7 @@ static enum MHD_Result handle(void *data, struct MHD_Connection *connection, con
 	return answer_text(connection, MHD_HTTP_NOT_FOUND, "not found; see /metrics\n", "text/plain");
 }
 
-/* What the library says of clients that break off is of no use to anybody. */
+/* The library's messages about clients breaking off are useless. */
 __attribute__((format(printf, 2, 0))) static void ignore_log(void *data, const char *format, va_list values)
 {
 	(void)data;

@@ -1,4 +1,4 @@
-/* Serves the figures of a run over HTTP, to Prometheus and to people: /metrics in the format that the client asks for,
+/* Serves the figures of a run over HTTP, to Prometheus and to people: /metrics in the format the client asks for,
  * /healthz, and / with a link.
  *
  *     struct metrics_server *server;
@@ -7,9 +7,9 @@
  *     metrics_server_stop(server);
  *
  * libmicrohttpd runs it in a thread of its own, which works on copies of the figures (live_metrics.h): no client can
- * delay the run. Connections are limited in number, in the size of what they send, and in time without a byte; if all
- * are taken, the one that has had no complete request for longest is closed for the next, so that clients that send
- * their requests slowly or not at all cannot keep others out.
+ * delay the run. Connections are limited in number, in the size of a request, and in time without a byte. If all are
+ * taken, the one without a complete request for longest is closed for the next, so clients sending their requests
+ * slowly or never cannot keep others out.
  */
 #ifndef COLLECT_METRICS_SERVER_H
 #define COLLECT_METRICS_SERVER_H
@@ -25,7 +25,7 @@ int metrics_server_start(struct metrics_server **server, const struct listen_add
                          struct live_metrics *metrics, struct ipf_error *err);
 const char *metrics_server_address(const struct metrics_server *server); /* "127.0.0.1:9464", with the real port */
 int64_t metrics_server_scrapes(const struct metrics_server *server);     /* answered with metrics so far */
-/* Scrapes that had the figures of a finished run. One by a scraper with a timeout, such as Prometheus, counts when the
+/* Scrapes with the figures of a finished run. One by a scraper with a timeout, such as Prometheus, counts when the
  * scraper asks again on the same connection: then it was not given up. */
 int64_t metrics_server_final_scrapes(const struct metrics_server *server);
 void metrics_server_stop(struct metrics_server *server); /* NULL is fine */

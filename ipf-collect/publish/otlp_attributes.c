@@ -12,7 +12,7 @@ enum { KEY_VALUE_KEY = 1, KEY_VALUE_VALUE = 2 };
 enum { VALUE_TEXT = 1, VALUE_BOOL = 2, VALUE_INT = 3, VALUE_DOUBLE = 4, VALUE_LIST = 5 };
 enum { LIST_VALUES = 1 };
 
-/* An attribute that is open: wire_close both, the value first. */
+/* An open attribute: wire_close both, the value first. */
 struct open_attribute {
 	size_t attribute, value;
 };
@@ -54,7 +54,7 @@ void otlp_json_text(struct slice json, struct buffer *out)
 	size_t from = out->len;
 	if (!json.data)
 		return;
-	if (json.len >= 2 && !memchr(json.data, '\\', json.len)) { /* nearly all: no tree for what needs no decoding */
+	if (json.len >= 2 && !memchr(json.data, '\\', json.len)) { /* nearly all: no tree for plain text */
 		buffer_slice(out, cut((struct slice){json.data + 1, json.len - 2}));
 		return;
 	}

@@ -1,5 +1,5 @@
 /* Attributes of OpenTelemetry: opentelemetry.proto.common.v1.KeyValue, each appended to `out` as the field `number` of
- * the message that has them (OTLP 1.9). What is not known gets no attribute: an absent slice, IPF_ABSENT and NAN append
+ * the message with them (OTLP 1.9). Unknown values get no attribute: an absent slice, IPF_ABSENT and NAN append
  * nothing.
  *
  *     otlp_put_int(out, 9, "gen_ai.usage.output_tokens", row->output_tokens);
@@ -16,9 +16,9 @@
 
 #define OTLP_TEXT ((size_t)1024)
 
-/* A text that is UTF-8. */
+/* A text in UTF-8. */
 void otlp_put_text(struct buffer *out, uint32_t number, const char *key, struct slice text);
-/* The text that `json` is, with its quotes. */
+/* The text in `json`, with its quotes. */
 void otlp_put_json_text(struct buffer *out, uint32_t number, const char *key, struct slice json);
 /* The same as a list with this one text. */
 void otlp_put_json_list(struct buffer *out, uint32_t number, const char *key, struct slice json);

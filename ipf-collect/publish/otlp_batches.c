@@ -7,11 +7,11 @@
 #include <time.h>
 
 struct otlp_batches {
-	struct otlp_run *run;   /* of this input; NULL before the first */
+	struct otlp_run *run;   /* this input's; NULL before the first */
 	bool patient;           /* waits for room */
-	pthread_mutex_t lock;   /* of what follows */
+	pthread_mutex_t lock;   /* protects the members below */
 	pthread_cond_t taken;   /* a batch was taken */
-	struct otlp_body open;  /* the batch that is not complete */
+	struct otlp_body open;  /* the incomplete batch */
 	int64_t spans, waiting; /* in it, and in the queue */
 	struct push_queue queue;
 	int64_t dropped;
@@ -75,7 +75,7 @@ static void complete(struct otlp_batches *b)
 	b->dropped += dropped;
 }
 
-/* ---- the thread that writes rows ---- */
+/* ---- the thread writing rows ---- */
 
 int otlp_batches_begin(struct otlp_batches *b, const json_t *header, const struct schedule *schedule,
                        const struct api *api, bool live, struct ipf_error *err)
@@ -108,7 +108,7 @@ bool otlp_batches_add(struct otlp_batches *b, const struct observation *seen)
 	return full;
 }
 
-/* ---- the thread that sends ---- */
+/* ---- the sending thread ---- */
 
 bool otlp_batches_take(struct otlp_batches *b, bool all, struct push_request *request)
 {

@@ -17,9 +17,9 @@ enum { SCOPE_SPANS_SCOPE = 1 };
 enum { RESOURCE_ATTRIBUTES = 1 };
 enum { SCOPE_NAME = 1, SCOPE_VERSION = 2 };
 
-/* ---- what the API is ---- */
+/* ---- the API ---- */
 
-/* The names that the conventions have for an API; of any other one, our own name and what its requests show. */
+/* The conventions' names for an API; for any other one, our own name and its kind by the requests. */
 static const struct {
 	const char *api, *provider, *operation; /* NULL: as the requests show */
 } known_apis[] = {
@@ -93,7 +93,7 @@ static int add_targets(struct otlp_run *r, const json_t *header)
 
 /* ---- the run ---- */
 
-/* The id with which ipf-fire sent ids itself, or one of the members that tell runs apart: the same records have the
+/* The id with which ipf-fire sent ids itself, or one of the members by which runs differ: the same records have the
  * same id whenever they are read. */
 static int choose_id(struct otlp_run *r, const json_t *header)
 {

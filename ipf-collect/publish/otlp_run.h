@@ -1,5 +1,5 @@
-/* What the spans of one input share: when its run began and under which name its ids are computed, the names of its
- * stages, the addresses of its targets, and what its API is to OpenTelemetry.
+/* Shared by the spans of one input: the begin of its run and the name for its ids, the names of its stages, the
+ * addresses of its targets, and OpenTelemetry's name for its API.
  *
  *     struct otlp_run *run;
  *     struct otlp_body body = {0};
@@ -15,7 +15,7 @@
 #include "api/api.h"
 #include "stream/schedule.h"
 
-/* The field of a ScopeSpans message that contains a span. */
+/* The field of a ScopeSpans message containing a span. */
 #define OTLP_SCOPE_SPAN 2
 
 struct otlp_target {
@@ -24,7 +24,7 @@ struct otlp_target {
 };
 
 struct otlp_run {
-	char id[33];         /* that of no other run */
+	char id[33];         /* no other run's */
 	int64_t t0_unix_ns;  /* when the run began, since the epoch */
 	struct buffer about; /* opentelemetry.proto.resource.v1.Resource */
 	const struct schedule *schedule;
@@ -35,7 +35,7 @@ struct otlp_run {
 
 struct otlp_body {
 	struct buffer bytes;
-	size_t open[2]; /* messages that are not complete yet */
+	size_t open[2]; /* incomplete messages */
 };
 
 /* `header`: of the records. `schedule` and `api` must outlive the run. -1: out of memory; IPF_INPUT if the header does

@@ -156,7 +156,7 @@ static void put_attributes(const struct otlp_run *run, const struct observation 
 	put_server(run, row, out);
 	otlp_put_int(out, SPAN_ATTRIBUTES, "http.response.status_code", seen->record->status);
 	otlp_put_double(out, SPAN_ATTRIBUTES, "gen_ai.response.time_to_first_chunk", time_to_first_chunk(seen));
-	/* what a failed request would have used is not known from the trace */
+	/* the trace does not say how many tokens a failed request would have used */
 	if (row->ok || seen->response->input_tokens != IPF_ABSENT)
 		otlp_put_int(out, SPAN_ATTRIBUTES, "gen_ai.usage.input_tokens", row->input_tokens);
 	otlp_put_json_list(out, SPAN_ATTRIBUTES, "gen_ai.response.finish_reasons", row->finish);
@@ -171,7 +171,7 @@ static void put_attributes(const struct otlp_run *run, const struct observation 
 	}
 }
 
-/* A request that the client aborted on purpose is neither a success nor a failure. */
+/* A request the client aborted on purpose is neither a success nor a failure. */
 static void put_outcome(const struct observation *seen, struct buffer *out)
 {
 	const struct result *row = seen->row;

@@ -129,7 +129,7 @@ void publish_linger(struct publish *p)
 		return;
 	int64_t since_ns = clock_now(), scrapes = metrics_server_final_scrapes(p->server);
 	interrupt_watch(0);
-	/* a scrape that came between the run's end and now has the final figures as well */
+	/* a scrape coming between the run's end and now has the final figures as well */
 	while (!scrapes && !interrupted() && clock_now() - since_ns < p->options->linger_ns) {
 		poll(NULL, 0, step_ms);
 		scrapes = metrics_server_final_scrapes(p->server);

@@ -12,9 +12,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#define PUSH_TRIES       10       /* of one request */
+#define PUSH_TRIES       10       /* one request's */
 #define PUSH_FINAL_TRIES 3        /* when the run has ended */
-#define GATEWAY_LEAST_NS NS_PER_S /* the state at each second is enough for what keeps only the latest */
+#define GATEWAY_LEAST_NS NS_PER_S /* the state at each second is enough for a target keeping only the latest */
 #define GROUPING         3        /* labels: job, instance, run */
 
 struct push {
@@ -33,11 +33,11 @@ struct push {
 	struct live_figures figures; /* scratch of the thread */
 	struct buffer request;       /* likewise */
 
-	pthread_mutex_t lock; /* of what follows */
+	pthread_mutex_t lock; /* protects the members below */
 	pthread_cond_t changed;
 	bool begun, finishing;
 	int64_t end_ns, wait_ns; /* when the run ended, and for how long the thread then waits; with `finishing` */
-	char notices[PUSH_TARGETS + 1][1024]; /* of failures, to be reported; "" */
+	char notices[PUSH_TARGETS + 1][1024]; /* failures to be reported; "" */
 	bool noticed[PUSH_TARGETS + 1];
 };
 
@@ -354,7 +354,7 @@ void push_span(struct push *p, const struct observation *seen)
 		curl_multi_wakeup(p->multi);
 }
 
-/* What became of the spans that did not arrive. */
+/* Counts of the spans that were lost. */
 static void note_lost_spans(struct push *p, struct push_sender *s)
 {
 	int64_t waiting, dropped;
@@ -382,7 +382,7 @@ void push_finish(struct push *p, int64_t wait_ns)
 	curl_multi_wakeup(p->multi);
 	pthread_join(p->thread, NULL);
 	p->started = false;
-	/* what the deadline left unsent */
+	/* the rest unsent at the deadline */
 	for (size_t i = 0; i < p->count; i++) {
 		struct push_sender *s = &p->senders[i];
 		if (s->queue.count && !*s->error)
@@ -413,7 +413,7 @@ void push_free(struct push *p)
 	free(p);
 }
 
-/* ---- what became of it ---- */
+/* ---- outcome ---- */
 
 size_t push_count(const struct push *p)
 {

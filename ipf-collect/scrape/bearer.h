@@ -1,4 +1,4 @@
-/* The token for a server that asks for one ("Authorization: Bearer …"): from a file, or what a command prints.
+/* The token for a server asking for one ("Authorization: Bearer …"): from a file, or a command's output.
  *
  *     struct bearer bearer = {.source = "!gcloud auth print-access-token"};
  *     if (bearer_read(&bearer, &err) < 0) …               // again when the server does not accept it any more

@@ -11,11 +11,11 @@
 struct exposition {
 	exposition_handler *handler;
 	void *data;
-	struct buffer line; /* the beginning of a line that is not whole yet; in it, escapes are resolved in place */
-	bool too_long;      /* the line that is being skipped */
+	struct buffer line; /* the beginning of an incomplete line; in it, escapes are resolved in place */
+	bool too_long;      /* the line being skipped */
 	bool ended;         /* # EOF */
 	struct buffer family;
-	enum exposition_type type; /* of family */
+	enum exposition_type type; /* the family's */
 	struct exposition_label labels[EXPOSITION_LABELS_MAX];
 	int64_t lines, good, bad;
 	char first_bad[300];
@@ -77,7 +77,7 @@ bool exposition_number(struct slice text, double *value)
 
 /* ---- one line ---- */
 
-/* What is left of the line. */
+/* The rest of the line. */
 struct cursor {
 	char *at, *end;
 };
@@ -144,7 +144,7 @@ static bool quoted(struct cursor *c, struct slice *text)
 	return skip(c, '"');
 }
 
-/* What is in braces. With quoted names, the name of the metric is the one that has no value. */
+/* The labels in braces. With quoted names, the name of the metric is the one without a value. */
 static bool read_labels(struct exposition *e, struct cursor *c, struct exposition_series *s)
 {
 	for (;;) {
@@ -188,7 +188,7 @@ static bool read_rest(struct cursor *c)
 	return c->at < c->end && *c->at == '{';
 }
 
-/* NULL, or what is wrong. */
+/* NULL, or the fault. */
 static const char *read_series(struct exposition *e, struct cursor *c, struct exposition_series *s)
 {
 	if (*c->at != '{' && !plain_name(c, true, &s->name))
@@ -209,7 +209,7 @@ static bool ends_with(struct slice text, size_t prefix, const char *suffix)
 	return slice_is((struct slice){text.data + prefix, text.len - prefix}, suffix);
 }
 
-/* Whether the series is one of those that a family of this name and type consists of. */
+/* Whether the series is one of those a family of this name and type consists of. */
 static bool in_family(const struct exposition *e, struct slice name)
 {
 	static const char *const suffixes[] = {"", "_total", "_bucket", "_count", "_sum", "_created", "_info"};

@@ -10,9 +10,9 @@
  *     if (exposition_finish(e, &err) < 0) …           // the text holds no metrics
  *     exposition_free(e);
  *
- * It is strict about a line and tolerant about the text: a line that breaks the grammar is skipped and counted, the
- * others count. HELP, UNIT, timestamps and exemplars are checked as far as needed to find the value, and ignored.
- * Memory is bounded by EXPOSITION_LINE_MAX, whatever comes.
+ * It is strict about a line and tolerant about the text: a malformed line is skipped and counted, the others count.
+ * HELP, UNIT, timestamps and exemplars are checked as far as needed to find the value, and ignored. Memory is bounded
+ * by EXPOSITION_LINE_MAX, whatever comes.
  */
 #ifndef COLLECT_EXPOSITION_H
 #define COLLECT_EXPOSITION_H
@@ -29,7 +29,7 @@
 
 enum exposition_type {
 	EXPOSITION_UNTYPED,
-	EXPOSITION_GAUGE, /* and stateset, info, gaugehistogram: what is now */
+	EXPOSITION_GAUGE, /* and stateset, info, gaugehistogram: current values */
 	EXPOSITION_COUNTER,
 	EXPOSITION_HISTOGRAM,
 	EXPOSITION_SUMMARY,
@@ -45,7 +45,7 @@ struct exposition_series {
 	const struct exposition_label *labels;
 	size_t labels_count;
 	double value;              /* may be NaN or infinite */
-	enum exposition_type type; /* of the family that the line belongs to */
+	enum exposition_type type; /* the line's family's */
 };
 
 typedef void exposition_handler(void *data, const struct exposition_series *series);
@@ -56,10 +56,10 @@ struct exposition;
 struct exposition *exposition_new(exposition_handler *handler, void *data);
 void exposition_free(struct exposition *exposition);
 void exposition_feed(struct exposition *exposition, const char *bytes, size_t len);
-/* At the end of the text. -1: IPF_INPUT, there were lines but none of them holds a metric (the text says what is wrong
- * with the first one); or out of memory. A last line without a newline counts. */
+/* At the end of the text. -1: IPF_INPUT, there were lines but none of them holds a metric (the text names the fault of
+ * the first one); or out of memory. A last line without a newline counts. */
 int exposition_finish(struct exposition *exposition, struct ipf_error *err);
-/* Lines that were skipped because they break the grammar or follow "# EOF", so far. */
+/* Lines skipped because they break the grammar or follow "# EOF", so far. */
 int64_t exposition_bad_lines(const struct exposition *exposition);
 
 /* The value of a label; absent if the series does not have it. */

@@ -1,4 +1,4 @@
-/* The URL of what exposes metrics: without a path it is /metrics.
+/* The URL of a server exposing metrics: without a path it is /metrics.
  *
  *     struct metrics_url url;
  *     if (metrics_url_parse(&url, "http://10.0.0.7:8000")) …        // url.whole: "http://10.0.0.7:8000/metrics"

@@ -16,20 +16,20 @@
 
 #define NAMES_MAX 2000 /* more than the table has, and --metric should keep */
 
-/* One series in the part of the range that is being asked for. */
+/* One series in the part of the range being asked for. */
 struct column {
 	size_t target;
 	struct exposition_series series; /* its texts are in `texts` */
 	struct exposition_label *labels;
 	char *texts;
-	double *values; /* NAN: none at that step */
+	double *values; /* NAN: none at the step */
 };
 
 struct query {
 	char *name;
 	const char *expression; /* borrowed */
 	double *values;
-	int64_t points; /* that had a value */
+	int64_t points; /* with a value */
 	char error[300];
 };
 
@@ -116,7 +116,7 @@ static void note(struct prometheus *p, const char *what, const char *text)
 	ipf_error_set(&p->error, IPF_INPUT, "%s%s%s", what, *what ? ": " : "", text);
 }
 
-/* Of a time in the range, in seconds since the epoch; Prometheus reads them to the millisecond. */
+/* Appends a time in the range, in seconds since the epoch; Prometheus reads them to the millisecond. */
 static void add_time(struct prometheus *p, const char *name, int64_t step)
 {
 	char text[64];
@@ -135,7 +135,7 @@ static void add_range(struct prometheus *p)
 	prometheus_client_param(p->client, "step", slice_of(step), &p->params);
 }
 
-/* What of the answer's status is an error of this expression alone, and not of all. */
+/* Statuses of errors in this expression alone. */
 static bool is_of_query(const struct ipf_error *own)
 {
 	return strncmp(own->text, "bad_data: ", 10) == 0 || strncmp(own->text, "execution: ", 11) == 0;
@@ -238,7 +238,7 @@ static int ask_names(struct prometheus *p, int64_t last, struct ipf_error *err)
 	return -1;
 }
 
-/* Whose series it is: the instance that was scraped. */
+/* Whose series it is: the instance scraped. */
 static struct target *target_of(struct prometheus *p, const struct exposition_series *series)
 {
 	struct slice name = exposition_label(series, "instance");
@@ -261,7 +261,7 @@ static struct target *target_of(struct prometheus *p, const struct exposition_se
 	return target;
 }
 
-/* Answers do not say what a metric is: a histogram has buckets. */
+/* Answers do not give the type of a metric: a histogram has buckets. */
 static bool is_histogram_part(const struct prometheus *p, struct slice name)
 {
 	static const char *const parts[] = {"_bucket", "_sum", "_count"};
@@ -335,7 +335,7 @@ static void clear_columns(struct prometheus *p)
 	p->columns_count = 0;
 }
 
-/* Fills the columns. False: something is missing, so that counters would not be right. */
+/* Fills the columns. False: something is missing, so counters would not be right. */
 static bool ask_columns(struct prometheus *p)
 {
 	const struct query_handler handler = {.data = p, .series = begin_column, .value = take_column};
@@ -350,7 +350,7 @@ static bool ask_columns(struct prometheus *p)
 	return p->errors == errors;
 }
 
-/* The sample of a target at that time, from the series that it had then. */
+/* The sample of a target at that time, from the series it had then. */
 static int write_target(struct prometheus *p, struct target *t, int64_t t_ns, struct stream_writer *writer,
                         struct ipf_error *err)
 {
@@ -507,7 +507,7 @@ int prometheus_write(struct prometheus *p, int64_t t0_unix_ns, struct stream_wri
 		note(p, "", "not asked, because the run has no requests");
 		return 0;
 	}
-	/* the token that was checked when the run began may have expired */
+	/* the token checked when the run began may have expired */
 	prometheus_client_close(p->client);
 	p->client = NULL;
 	if (prometheus_client_open(&p->client, p->options, &bad) < 0) {
@@ -522,7 +522,7 @@ int prometheus_write(struct prometheus *p, int64_t t0_unix_ns, struct stream_wri
 	return status;
 }
 
-/* ---- what came of it ---- */
+/* ---- outcome ---- */
 
 json_t *prometheus_json(const struct prometheus *p)
 {

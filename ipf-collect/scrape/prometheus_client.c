@@ -13,7 +13,7 @@ struct prometheus_client {
 	struct bearer bearer;
 	char *base; /* without a slash at the end */
 	struct buffer url;
-	struct buffer *body; /* of the request that is being made */
+	struct buffer *body; /* the request being made */
 };
 
 static size_t take_body(char *bytes, size_t size, size_t count, void *data)

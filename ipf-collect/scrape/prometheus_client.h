@@ -4,7 +4,7 @@
  *     prometheus_client_get(client, "/api/v1/label/__name__/values", "start=0&end=1", &body, &err);
  *     prometheus_client_close(client);
  *
- * Redirects are not followed. An answer takes at most the time limit and PROMETHEUS_BYTES_MAX bytes. A signal that ends
+ * Redirects are not followed. An answer takes at most the time limit and PROMETHEUS_BYTES_MAX bytes. A signal ending
  * the program (cli/interrupt.h) ends a request.
  */
 #ifndef COLLECT_PROMETHEUS_CLIENT_H
@@ -14,7 +14,7 @@
 #include "error.h"
 #include "scrape/scrape_options.h"
 
-#define PROMETHEUS_BYTES_MAX ((size_t)32 << 20) /* of one answer, when decompressed */
+#define PROMETHEUS_BYTES_MAX ((size_t)32 << 20) /* one answer's, when decompressed */
 
 struct prometheus_client;
 
@@ -23,7 +23,7 @@ int prometheus_client_open(struct prometheus_client **client, const struct scrap
                            struct ipf_error *err);
 void prometheus_client_close(struct prometheus_client *client); /* NULL is fine */
 
-/* Appends a parameter "name=value" with what must be escaped, after "&" if there are others. */
+/* Appends a parameter "name=value", escaped, after "&" if there are others. */
 void prometheus_client_param(const struct prometheus_client *client, const char *name, struct slice value,
                              struct buffer *params);
 

@@ -1,4 +1,4 @@
-/* Reads what the HTTP API of Prometheus (v1) answers, and those who answer alike.
+/* Reads the answers of the HTTP API of Prometheus (v1) and of compatible servers.
  *
  *     {"status":"success","data":{"resultType":"matrix","result":[
  *       {"metric":{"__name__":"vllm:num_requests_running","instance":"a:8000"},"values":[[1700000000.5,"3"],...]}]}}
@@ -24,11 +24,11 @@ struct query_handler {
 	void (*value)(void *data, double unix_s, double value);
 };
 
-/* Of /api/v1/query_range. -1: IPF_INPUT, with the server's own text if it answered with an error; IPF_SYSTEM for no
- * memory. `doc` is work space that can be used again. */
+/* An answer of /api/v1/query_range. -1: IPF_INPUT, with the server's own text if it answered with an error; IPF_SYSTEM
+ * for no memory. `doc` is reusable work space. */
 int query_answer_range(struct jdoc *doc, struct slice body, const struct query_handler *handler, struct ipf_error *err);
 
-/* Of /api/v1/label/NAME/values. The name is valid for the length of the call. */
+/* An answer of /api/v1/label/NAME/values. The name is valid for the length of the call. */
 int query_answer_names(struct jdoc *doc, struct slice body, bool (*name)(void *data, struct slice name), void *data,
                        struct ipf_error *err);
 

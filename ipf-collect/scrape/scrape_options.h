@@ -1,4 +1,4 @@
-/* What the user says about the servers' metrics: the options of ipf-collect(1). */
+/* The user's options for the servers' metrics, see ipf-collect(1). */
 #ifndef COLLECT_SCRAPE_OPTIONS_H
 #define COLLECT_SCRAPE_OPTIONS_H
 

@@ -15,7 +15,7 @@
 	"Accept: application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q=0.9,"                                   \
 	"text/plain;version=0.0.4;escaping=allow-utf-8;q=0.8,text/plain;q=0.5,*/*;q=0.1"
 #define BEFORE_START_NS NS_PER_S        /* the least time between two scrapes before the run (target.h) */
-#define BEARER_AGAIN_NS (60 * NS_PER_S) /* a token that is refused is read again, at most so often */
+#define BEARER_AGAIN_NS (60 * NS_PER_S) /* a token refused is read again, at most so often */
 
 /* A target and its connection. */
 struct transfer {
@@ -140,7 +140,7 @@ static void publish(struct scraper *s)
 			target_publish(&s->list[i].target, s->clock, s->queue);
 }
 
-/* Does what can be done now, then waits for the network at most until then. */
+/* Handles all ready sockets, then waits for the network at most until then. */
 static void turn(struct scraper *s, int64_t until_ns)
 {
 	int running, left;

@@ -1,5 +1,5 @@
-/* Scrapes the metrics of servers while a run lasts (--scrape): a thread that asks all targets at each `every`, each by
- * itself, so that one that hangs delays neither the others nor the rows.
+/* Scrapes the metrics of servers while a run lasts (--scrape): a thread asking all targets at each `every`, each by
+ * itself, so a hanging one delays neither the others nor the rows.
  *
  *     scraper_start(&scraper, &options, every_ns, clock, queue, &err);   // the first scrape begins at once
  *     scraper_align(scraper);                                            // when the clock knows the run's start
@@ -19,12 +19,11 @@
 
 #include <jansson.h>
 
-#define SCRAPE_BYTES_MAX ((int64_t)8 << 20) /* of one answer, when decompressed */
+#define SCRAPE_BYTES_MAX ((int64_t)8 << 20) /* one answer's, when decompressed */
 
 struct scraper;
 
-/* `options`, `clock` and `queue` are borrowed until scraper_free. -1: IPF_USAGE for what is wrong with the options,
- * IPF_SYSTEM. */
+/* `options`, `clock` and `queue` are borrowed until scraper_free. -1: IPF_USAGE for faulty options, IPF_SYSTEM. */
 int scraper_start(struct scraper **scraper, const struct scrape_options *options, int64_t every_ns,
                   const struct run_clock *clock, struct line_queue *queue, struct ipf_error *err);
 void scraper_align(struct scraper *scraper);

@@ -140,8 +140,8 @@ const struct server_metric server_metrics[] = {
 	{"tgi", NAME("tgi_request_input_length"), COMMON_REQUEST_INPUT_TOKENS, 1, NULL, NULL, 0, PART_ALL},
 	{"tgi", NAME("tgi_request_generated_tokens"), COMMON_REQUEST_OUTPUT_TOKENS, 1, NULL, NULL, 0, PART_ALL},
 
-	/* Triton 26.05, core/src/metric_model_reporter.cc, and its TensorRT-LLM backend, README.md of July 2026. The sums of
-	 * durations are counters in microseconds; of a model that does not stream, the first response is all of it. */
+	/* Triton 26.05, core/src/metric_model_reporter.cc, and its TensorRT-LLM backend, README.md of July 2026. The sums
+	 * of durations are counters in microseconds; of a model without streaming, the first response is all of it. */
 	{"triton", NAME("nv_trt_llm_request_metrics"), COMMON_RUNNING, 1, "request_type", "scheduled", 0, PART_ALL},
 	{"triton", NAME("nv_trt_llm_request_metrics"), COMMON_WAITING, 1, "request_type", "waiting", 0, PART_ALL},
 	{"triton", NAME("nv_inference_pending_request_count"), COMMON_WAITING, 1, NULL, NULL, 1, PART_ALL},
@@ -193,8 +193,8 @@ const struct server_metric server_metrics[] = {
 	{"jetstream", NAME("jetstream_request_input_length"), COMMON_REQUEST_INPUT_TOKENS, 1, NULL, NULL, 0, PART_ALL},
 	{"jetstream", NAME("jetstream_request_output_length"), COMMON_REQUEST_OUTPUT_TOKENS, 1, NULL, NULL, 0, PART_ALL},
 
-	/* llama.cpp b6500 and later, tools/server; the KV cache's share until b5800. prompt_tokens_total are those that were
-	 * computed; the others are counted since August 2026. */
+	/* llama.cpp b6500 and later, tools/server; the KV cache's share until b5800. prompt_tokens_total are the computed
+	 * ones; the others are counted since August 2026. */
 	{"llama.cpp", NAME("llamacpp:requests_processing"), COMMON_RUNNING, 1, NULL, NULL, 0, PART_ALL},
 	{"llama.cpp", NAME("llamacpp:requests_deferred"), COMMON_WAITING, 1, NULL, NULL, 0, PART_ALL},
 	{"llama.cpp", NAME("llamacpp:kv_cache_usage_ratio"), COMMON_KV_CACHE_USAGE, 1, NULL, NULL, 0, PART_ALL},

@@ -1,11 +1,11 @@
-/* What model servers call their metrics, as data: the common names of ipf-results(5), and the table that leads to them.
+/* The model servers' names of their metrics, as data: the common names of ipf-results(5), and the table leading to
+ * them.
  *
  * The values of all series of a metric are added, whatever their labels (engines, models, adapters), or averaged if the
  * common name is a share. prometheus_client of several processes exports a gauge once per process, with the label
- * "pid", and 0 for each process that never set it. Numbers of requests add up over the processes; of shares and
- * settings, which every process reports for its whole engine, the greatest value counts. If a server has several
- * metrics for one common name, those of the lowest rank that are there count: vLLM 0.9 has the old and the new name of
- * the same counter.
+ * "pid", and 0 for each process without it. Numbers of requests add up over the processes; of shares and settings,
+ * which every process reports for its whole engine, the greatest value counts. If a server has several metrics for one
+ * common name, those of the lowest rank present count: vLLM 0.9 has the old and the new name of the same counter.
  */
 #ifndef COLLECT_SERVER_METRICS_H
 #define COLLECT_SERVER_METRICS_H
@@ -69,16 +69,16 @@ struct common_metric {
 	const char *name;
 	enum metric_kind kind;
 	bool averaged; /* a share, or a setting: several series are averaged */
-	bool greatest; /* of series that differ in the label "pid" only, the greatest counts */
+	bool greatest; /* if series differ in the label "pid" only, the greatest counts */
 };
 
 extern const struct common_metric common_metrics[COMMON_METRICS];
 
-/* What of a metric is read. */
+/* The part of a metric to read. */
 enum metric_part {
 	PART_ALL,   /* its value; of a histogram, its buckets, sum and count */
-	PART_SUM,   /* a counter that is the sum of a common histogram */
-	PART_COUNT, /* a counter that is its count */
+	PART_SUM,   /* a counter with the sum of a common histogram */
+	PART_COUNT, /* a counter with its count */
 	PART_LABEL, /* the number in the label; the value means nothing */
 	PART_NAMES, /* a gauge whose value is a time: of the latest series, the number of names in the label */
 };
@@ -87,9 +87,9 @@ struct server_metric {
 	const char *server; /* "vllm" */
 	struct slice name;  /* without _bucket, _sum, _count; a counter with or without _total */
 	enum common_name common;
-	double scale; /* of the value: 1e9 for seconds; a share of percent is 0.01 */
+	double scale; /* the value's: 1e9 for seconds; a share of percent is 0.01 */
 	const char *label,
-		*value; /* only series with this label; NULL: all. PART_LABEL, PART_NAMES: label is the one that counts */
+		*value; /* only series with this label; NULL: all. PART_LABEL, PART_NAMES: label is the counted one */
 	int rank;
 	enum metric_part part;
 };

@@ -14,8 +14,8 @@ struct bucket {
 struct total {
 	bool there, has_sum;
 	int rank;
-	double sum;    /* of a gauge's values; of a counter's or a histogram's increases */
-	double latest; /* PART_NAMES: the time of the series that counts */
+	double sum;    /* the sum of a gauge's values; the increases of a counter or a histogram */
+	double latest; /* PART_NAMES: the time of the counted series */
 	double count;
 	size_t series;
 	struct bucket *buckets;
@@ -118,7 +118,7 @@ static struct total *total_of(const struct server_sample *s, struct total *total
 	return row->rank == totals[common].rank ? &totals[common] : NULL;
 }
 
-/* Of each common name, the lowest rank that is there. */
+/* For each common name, the lowest rank present. */
 static void find_ranks(const struct server_sample *s, struct total *totals)
 {
 	for (size_t i = 0; i < COMMON_METRICS; i++)

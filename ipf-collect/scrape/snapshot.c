@@ -155,7 +155,7 @@ static bool part_of(struct slice series, struct slice name, struct snapshot_entr
 	return false;
 }
 
-/* A label's value matches a text, or a text that ends in "*". */
+/* A label's value matches a text, or a text ending in "*". */
 static bool value_matches(struct slice value, const char *wanted)
 {
 	size_t len = strlen(wanted);

@@ -1,4 +1,4 @@
-/* One server whose metrics are scraped: where it is, what was seen of it, and its lines of the results.
+/* One scraped server: its address, its snapshots, and its lines of the results.
  *
  *     target_open(&target, "decode=http://10.0.0.7:8000", &err);
  *     target_begin(&target, own);                    // an answer begins
@@ -24,16 +24,16 @@ struct target {
 	char *url;                     /* complete, with /metrics if there was no path */
 	char *shown;                   /* without secrets */
 	const char *server;            /* whose names it has; NULL: not known yet */
-	struct exposition *exposition; /* of the answer that is coming in */
+	struct exposition *exposition; /* the answer being received */
 	struct snapshot now, before;
 	bool has_before;
 	bool held; /* `before` has not been handed over: two scrapes before the run's start was known */
 	struct own_metrics own;
-	bool *seen;     /* of common_metrics */
-	int64_t now_ns; /* clock_now() at the latest scrape that has not been handed over */
+	bool *seen;     /* per common_metrics */
+	int64_t now_ns; /* clock_now() at the latest scrape not yet handed over */
 	int64_t before_ns;
 	bool pending;    /* `now`, or an error, has not been handed over */
-	char error[300]; /* of the latest scrape; "": it worked */
+	char error[300]; /* the latest scrape's; "": it worked */
 	char last_error[300];
 	int64_t scrapes, failed, bad_lines, first_ns, last_ns; /* the times are of clock_now(); IPF_ABSENT: none */
 	int64_t restarts;                                      /* samples in which counters fell */
@@ -53,14 +53,14 @@ void target_end(struct target *target, int64_t now_ns, struct ipf_error *err);
 /* Hands the pending sample over, if there is one. The clock must know the run's start. */
 void target_publish(struct target *target, const struct run_clock *clock, struct line_queue *queue);
 
-/* Appends the line of a sample: what changed from `base` (NULL: the first sample) to `now`, or the latest error if that
- * is NULL. False: no memory. */
+/* Appends the line of a sample: the change from `base` (NULL: the first sample) to `now`, or the latest error if it is
+ * NULL. False: no memory. */
 bool target_line(struct target *target, int64_t t_ns, const struct snapshot *now, const struct snapshot *base,
                  struct buffer *line);
-/* What was `now` is the base of the next increases. */
+/* The old `now` is the base of the next increases. */
 void target_keep(struct target *target);
 
-/* Common names that the table has for the target's server, and that no sample had. New. */
+/* Common names the table has for the target's server, and absent from all samples. New. */
 json_t *target_missing(const struct target *target);
 /* The target's entry in the trailer. New. */
 json_t *target_json(const struct target *target, const struct run_clock *clock);

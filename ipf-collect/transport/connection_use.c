@@ -23,7 +23,7 @@ static void widen(struct connection_use *u)
 	u->slice_ns *= 2;
 }
 
-/* Times before the first one that was seen count as it. */
+/* Times before the first one seen count as it. */
 static int32_t *slice_of_time(struct connection_use *u, int32_t *slices, int64_t t_ns)
 {
 	int64_t since = t_ns > u->first_ns ? t_ns - u->first_ns : 0;
@@ -47,8 +47,8 @@ static void note_span(struct connection_use *u, int64_t start_ns, int64_t end_ns
 	}
 }
 
-/* The most at a time: within a slice all begin before any ends, so that it is never too low; where slices are long, it
- * may be far too high, and then twice the most that was sampled is enough. */
+/* The most at a time: within a slice all begin before any ends, so it is never too low; where slices are long, it may
+ * be far too high, and then twice the most sampled is enough. */
 static int64_t most_in_flight(const struct connection_use *u)
 {
 	int64_t running = 0, most = 0;
@@ -169,19 +169,18 @@ static bool judge_reconnects(const struct connection_use *u, json_t *list)
 	                             (json_int_t)u->resumed, "connect_ms", finding_number(u->connect_ns / n / 1e6),
 	                             "tls_ms", finding_number(u->tls_ns / n / 1e6));
 	return finding_add(
-		list,
-		&(struct finding){.kind = "reconnects",
-	                      .affected = excess,
-	                      .of = u->requests,
-	                      .unit = "requests",
-	                      .detail = detail,
-	                      .can_be = "a server or proxy that closes each connection after a response, or after few "
-	                                "requests, or a keep-alive timeout shorter than the pauses",
-	                      .advice = "raise the number of requests and the idle time that a connection may have "
-	                                "(nginx: keepalive_requests, keepalive_timeout), or measure with "
-	                                "ipf-fire --connections fresh on purpose",
-	                      .evidence = evidence,
-	                      .doubt = part >= TRANSPORT_RECONNECT_DOUBT});
+		list, &(struct finding){.kind = "reconnects",
+	                            .affected = excess,
+	                            .of = u->requests,
+	                            .unit = "requests",
+	                            .detail = detail,
+	                            .can_be = "a server or proxy closing each connection after a response, or after few "
+	                                      "requests, or a keep-alive timeout shorter than the pauses",
+	                            .advice = "raise the number of requests and the idle time of a connection "
+	                                      "(nginx: keepalive_requests, keepalive_timeout), or measure with "
+	                                      "ipf-fire --connections fresh on purpose",
+	                            .evidence = evidence,
+	                            .doubt = part >= TRANSPORT_RECONNECT_DOUBT});
 }
 
 /* The verdict counts them already. */
@@ -190,7 +189,7 @@ static bool judge_stale(const struct connection_use *u, json_t *list)
 	char detail[320], idle[32], kept[32];
 	if (!u->stale)
 		return true;
-	snprintf(detail, sizeof detail, "%lld request%s met a connection that the server had closed", (long long)u->stale,
+	snprintf(detail, sizeof detail, "%lld request%s met a connection closed by the server", (long long)u->stale,
 	         verdict_plural(u->stale));
 	size_t len = strlen(detail);
 	if (u->stale_timed)
@@ -236,7 +235,7 @@ static bool judge_early_ends(const struct connection_use *u, json_t *list)
 	                                              .of = u->responses,
 	                                              .unit = "responses",
 	                                              .detail = detail.data,
-	                                              .can_be = "a server or proxy that closes the connection without the "
+	                                              .can_be = "a server or proxy closing the connection without the "
 	                                                        "last chunk or its whole Content-Length",
 	                                              .advice = "check the server: other clients report an incomplete read",
 	                                              .evidence = evidence});
@@ -259,8 +258,8 @@ static bool judge_refused(const struct connection_use *u, json_t *list)
 	                                           .of = u->with_streams,
 	                                           .unit = "requests",
 	                                           .detail = detail,
-	                                           .can_be = "a limit of concurrent streams at the server or a proxy that "
-	                                                     "is lower than it says, or connections that are being closed",
+	                                           .can_be = "a lower limit of concurrent streams at the server or a "
+	                                                     "proxy than it says, or closing connections",
 	                                           .advice = "raise the limit of concurrent streams, or let ipf-fire use "
 	                                                     "more connections",
 	                                           .evidence = json_pack("{s:I}", "refusals", (json_int_t)u->resets),

@@ -23,16 +23,16 @@ struct connection_use {
 	int64_t requests, opened, resumed;
 	int64_t timed;                       /* opened, with their times */
 	double connect_ns, tls_ns, ttft_ns;  /* sums over these */
-	int64_t stale, stale_timed;          /* met a closed idle connection; with the time that it was idle */
-	int64_t resent;                      /* of the stale ones: sent again, and no failures by that */
+	int64_t stale, stale_timed;          /* met a closed idle connection; with the time it was idle */
+	int64_t resent;                      /* the stale ones': sent again, and no failures for this */
 	int64_t stale_idle_ns, kept_idle_ns; /* shortest of those; longest of a connection that still worked */
 	int64_t with_streams, reset, resets;
 	int64_t responses, early; /* with a status; whose connection ended early (api/early_end.h) */
 	int64_t early_cut, early_reset;
 
-	/* The most requests in flight, of the streams that ended. */
+	/* The most requests in flight, of the ended streams. */
 	int64_t needed;
-	/* Of the current stream: requests that began and ended in slices of time, and the most that were sampled. */
+	/* For the current stream: requests beginning and ending in slices of time, and the most sampled. */
 	int64_t first_ns, slice_ns, sampled;
 	int32_t began[USE_SLICES], ended[USE_SLICES];
 	/* When connections were last used, as far as there is room. */
@@ -45,7 +45,7 @@ struct connection_use {
 void connection_use_begin(struct connection_use *u, const char *connections);
 void connection_use_add(struct connection_use *u, const struct observation *o, bool measured);
 void connection_use_in_flight(struct connection_use *u, int64_t in_flight);
-/* Appends what there is to say; to be called once, after the last stream. False: out of memory. */
+/* Appends the finding; to be called once, after the last stream. False: out of memory. */
 bool connection_use_judge(struct connection_use *u, json_t *list);
 
 #endif

@@ -23,7 +23,7 @@ static const struct cluster clusters[PACE_CLUSTERS] = {
      "in front of it, writes small pieces without TCP_NODELAY",
      "set TCP_NODELAY at the server and at each proxy (nginx: tcp_nodelay on), and write each event in one call"},
 	{"retransmission", TRANSPORT_RETRY_MS, TRANSPORT_RETRY_BESIDE_MS,
-     "lost packets that are sent again after the least timeout (200 ms on Linux), or delayed acknowledgements of other "
+     "lost packets, sent again after the least timeout (200 ms on Linux), or delayed acknowledgements of other "
      "systems",
      "look at the retransmissions of both sides (nstat TcpRetransSegs), at drops of the network, and at the limits of "
      "virtual network devices"},
@@ -31,11 +31,11 @@ static const struct cluster clusters[PACE_CLUSTERS] = {
 
 /* ---- taking in ---- */
 
-/* The gaps of one response between reads that brought content. */
+/* The gaps of one response between reads with content. */
 struct pace {
 	int64_t reads;
 	double sum, squares;
-	int64_t in[PACE_CLUSTERS], events[PACE_CLUSTERS]; /* gaps in the window, events of the reads that ended them */
+	int64_t in[PACE_CLUSTERS], events[PACE_CLUSTERS]; /* gaps in the window, events of the reads ending them */
 };
 
 static void add_gap(struct event_pace *p, struct pace *own, int64_t gap_ns, int64_t events)
@@ -52,8 +52,8 @@ static void add_gap(struct event_pace *p, struct pace *own, int64_t gap_ns, int6
 	}
 }
 
-/* A server that takes so long for a step, or for two, makes such gaps too, but with one event each; and one that takes
- * longer makes some by chance. */
+/* A server taking so long for a step, or for two, makes such gaps too, but with one event each; and a longer one makes
+ * some by chance. */
 static bool is_rhythm(const struct pace *own, int which)
 {
 	double mean_ms = own->sum / (double)(own->reads - 1) / MS;
@@ -157,8 +157,8 @@ static bool judge_held(const struct event_pace *p, json_t *list)
 	                            .of = p->able_held,
 	                            .unit = "responses",
 	                            .detail = detail,
-	                            .can_be = "a proxy or gateway that buffers responses, compression of the stream, or a "
-	                                      "server that writes its events at the end",
+	                            .can_be = "a proxy or gateway buffering responses, compression of the stream, or a "
+	                                      "server writing its events at the end",
 	                            .advice = "ask the server without the proxy; turn its buffering off (nginx: "
 	                                      "proxy_buffering off, or the header X-Accel-Buffering: no)",
 	                            .evidence = evidence,
@@ -184,7 +184,7 @@ static bool judge_sizes(const struct event_pace *p, json_t *list)
 	                                           .of = p->large_reads,
 	                                           .unit = "reads",
 	                                           .detail = detail,
-	                                           .can_be = "a proxy that sends its buffer on when it is full",
+	                                           .can_be = "a proxy forwarding full buffers",
 	                                           .advice = "turn the proxy's buffering off (nginx: proxy_buffering off)",
 	                                           .evidence = json_pack("{s:I, s:I}", "bytes", (json_int_t)bytes, "reads",
 	                                                                 (json_int_t)p->sizes[most])});
@@ -206,8 +206,8 @@ static bool judge_bursts(const struct event_pace *p, json_t *list)
 	                                           .of = p->able_burst,
 	                                           .unit = "responses",
 	                                           .detail = detail,
-	                                           .can_be = "a proxy or server that flushes by a timer, a server that "
-	                                                     "streams every few tokens, Nagle's algorithm",
+	                                           .can_be = "a proxy or server flushing by a timer, a server streaming "
+	                                                     "every few tokens, Nagle's algorithm",
 	                                           .advice = "compare with the server without the proxy; look for its "
 	                                                     "interval of streaming and for flush intervals of proxies",
 	                                           .evidence = evidence});
@@ -236,7 +236,7 @@ static bool judge_cluster(const struct event_pace *p, size_t which, json_t *list
 	const struct cluster *c = &clusters[which];
 	int64_t count = p->clusters[which].gaps, events = p->clusters[which].events;
 	char detail[256], share[32];
-	/* the two milliseconds next to the window belong to neither: timers are not that exact */
+	/* the two milliseconds next to the window belong to neither: timers are less exact */
 	double beside = fmax(density(p, c->beside_from, c->from - 2), density(p, c->to + 2, c->beside_to)),
 		   expected = beside * (c->to - c->from), seen = (double)count;
 	double of = p->gaps ? seen / (double)p->gaps : 0, per = count ? (double)events / seen : 0;

@@ -1,4 +1,4 @@
-/* One finding of the transport: what was seen, how much it affects, what it can be, and what to do. ipf-results(5)
+/* One finding of the transport: the observation, the affected share, possible causes, and the remedy. ipf-results(5)
  * describes the object.
  *
  *     finding_add(list, &(struct finding){.kind = "buffering", .affected = 93, .of = 100, .unit = "responses",
@@ -14,7 +14,7 @@
 struct finding {
 	const char *kind;
 	int64_t affected, of;
-	const char *unit;   /* of what: "responses", "requests", "gaps" */
+	const char *unit;   /* the counted things: "responses", "requests", "gaps" */
 	const char *detail; /* a sentence without a full stop */
 	const char *can_be, *advice;
 	json_t *evidence; /* taken over */
@@ -23,7 +23,7 @@ struct finding {
 
 /* False: out of memory. */
 bool finding_add(json_t *list, const struct finding *finding);
-/* Seconds, milliseconds and shares are rounded, so that they read well. */
+/* Seconds, milliseconds and shares are rounded, so they read well. */
 json_t *finding_number(double value);
 
 #endif

@@ -53,7 +53,7 @@ static void add(struct replica_balance *b, struct replica_set *set, const char *
 		histogram_add(r->ttft, first, 1);
 }
 
-/* The replica that the response names; NULL. A run has one such header: the first that was seen. */
+/* The replica the response names; NULL. A run has one such header: the first one. */
 static const char *named_by(struct replica_balance *b, struct slice headers)
 {
 	struct ipf_error ignored = {0};
@@ -95,7 +95,7 @@ void replica_balance_add(struct replica_balance *b, const struct observation *o)
 /* ---- judging ---- */
 
 struct spread {
-	double requests, busiest, mean, cv, deviate; /* of the number of requests; chi-square as a normal deviate */
+	double requests, busiest, mean, cv, deviate; /* about the number of requests; chi-square as a normal deviate */
 	double low_ns, high_ns; /* median TTFT of the fastest and the slowest group of enough requests; 0 */
 	const char *slow, *busy;
 };
@@ -179,7 +179,7 @@ static bool judge(const struct replica_set *set, const char *by, json_t *list)
 		len += (size_t)snprintf(detail + len, sizeof detail - len, "%.120s got %s of the requests%s", s.busy,
 		                        verdict_percent(s.busiest / s.requests, share), differ ? "; " : "");
 	if (differ && len < sizeof detail)
-		snprintf(detail + len, sizeof detail - len, "the median TTFT of %.120s is %s, that of the fastest %s", s.slow,
+		snprintf(detail + len, sizeof detail - len, "the median TTFT of %.120s is %s, the fastest one's %s", s.slow,
 		         verdict_duration(s.high_ns / 1e6, slow), verdict_duration(s.low_ns / 1e6, fast));
 	json_t *groups = groups_json(set);
 	json_t *evidence = groups ? json_pack("{s:s, s:o, s:o, s:o}", "by", by, "cv", finding_number(s.cv), "sigmas",
@@ -190,8 +190,8 @@ static bool judge(const struct replica_set *set, const char *by, json_t *list)
 	                                           .of = (int64_t)s.requests,
 	                                           .unit = "requests",
 	                                           .detail = detail,
-	                                           .can_be = "sessions or prefixes that are bound to replicas, long-lived "
-	                                                     "connections that a balancer does not move, a replica that is "
+	                                           .can_be = "sessions or prefixes bound to replicas, long-lived "
+	                                                     "connections not moved by a balancer, a replica that is "
 	                                                     "slower, busy with others or not ready",
 	                                           .advice = "compare the replicas (ipf-report --by target), and look at "
 	                                                     "the rule of the balancer",

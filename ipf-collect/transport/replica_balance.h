@@ -1,4 +1,4 @@
-/* How requests were spread over replicas: the targets of the run, or the values of a response header that names the
+/* How requests were spread over replicas: the targets of the run, or the values of a response header naming the
  * replica, such as x-pod-name.
  *
  * Memory is bounded: of more than TRANSPORT_GROUPS groups nothing is said. Finding: imbalance (ipf-results(5)).
@@ -12,7 +12,7 @@
 
 #include <jansson.h>
 
-/* The headers that are looked for; NULL at the end. */
+/* The headers looked for; NULL at the end. */
 extern const char *const replica_headers[];
 
 /* Longer names are left out: they are no names of replicas. */
@@ -34,7 +34,7 @@ struct replica_set {
 struct replica_balance {
 	struct replica_set targets, named;
 	const char *header; /* the one of `named`; NULL: none was seen */
-	const json_t *urls; /* of the current stream's targets; NULL: there is only one */
+	const json_t *urls; /* the current stream's targets; NULL: there is only one */
 	struct jdoc doc;
 	struct buffer value;
 	bool failed; /* out of memory */
@@ -43,7 +43,7 @@ struct replica_balance {
 /* Begins a stream of records; `urls`, an array of texts or NULL, must live until the next begin. */
 void replica_balance_begin(struct replica_balance *b, const json_t *urls);
 void replica_balance_add(struct replica_balance *b, const struct observation *o);
-/* Appends what there is to say. False: out of memory. */
+/* Appends the finding. False: out of memory. */
 bool replica_balance_judge(const struct replica_balance *b, json_t *list);
 void replica_balance_release(struct replica_balance *b);
 

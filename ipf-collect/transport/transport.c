@@ -35,7 +35,7 @@ void transport_begin(struct transport *t, const json_t *header, const struct sch
 	replica_balance_begin(&t->balance, json_object_get(header, "targets"));
 }
 
-/* Stages that the schedule does not name count as measured, as they do for the verdict. */
+/* Stages the schedule does not name count as measured, as they do for the verdict. */
 static bool is_measured(const struct transport *t, int64_t stage)
 {
 	return stage < 0 || (uint64_t)stage >= t->schedule->count || t->schedule->stages[stage].measured;

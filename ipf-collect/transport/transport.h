@@ -1,6 +1,6 @@
-/* What the way between client and server did to the figures: proxies that buffer, timers of TCP, connections that are
- * not kept, replicas that get unequal shares. Each finding has its evidence, the share that it affects, what it can be
- * and what to do; ipf-results(5) describes them as `transport`.
+/* Effects of the way between client and server on the figures: buffering proxies, timers of TCP, connections not kept,
+ * replicas with unequal shares. Each finding has its evidence, the affected share, possible causes and a remedy;
+ * ipf-results(5) describes them as `transport`.
  *
  *     struct transport *t = transport_new();
  *     transport_begin(t, header, &schedule);       // each stream of records

@@ -9,7 +9,7 @@
 #define TRANSPORT_HELD_E2E_NS 50000000
 #define TRANSPORT_HELD_TTFT   0.9
 #define TRANSPORT_HELD_SHARED 0.8
-/* A finding from this share of the responses that could show it, and this number of them. */
+/* A finding from this share of the responses able to show it, and this number of them. */
 #define TRANSPORT_HELD_SHARE 0.05
 #define TRANSPORT_HELD_LEAST 5
 
@@ -31,7 +31,7 @@
 #define TRANSPORT_CLUSTER_SIGMAS  5
 #define TRANSPORT_CLUSTER_SHARE   0.01
 #define TRANSPORT_CLUSTER_LEAST   20
-/* Events that the read after such a gap brings on average, from which on a cluster is believed although it is where the
+/* Events the read after such a gap brings on average, from which on a cluster is believed although it is where the
  * server's own rhythm would be too. */
 #define TRANSPORT_CLUSTER_EVENTS 1.5
 
@@ -44,8 +44,8 @@
 #define TRANSPORT_BURSTS_SHARE  0.2
 #define TRANSPORT_BURSTS_LEAST  5
 
-/* reconnects: connections that were opened beyond the most requests that were in flight at a time, as a share of the
- * requests; a doubt from this share of the TTFT of those that opened one. */
+/* reconnects: connections opened beyond the most requests in flight at a time, as a share of the requests; a doubt from
+ * this share of the TTFT of those opening one. */
 #define TRANSPORT_RECONNECT_SHARE 0.05
 #define TRANSPORT_RECONNECT_LEAST 10
 #define TRANSPORT_RECONNECT_DOUBT 0.1
@@ -64,7 +64,7 @@
 #define TRANSPORT_GROUP_LEAST   30
 #define TRANSPORT_GROUPS        64
 
-/* A doubt of the verdict from this share of what a finding affects. */
+/* A finding makes the verdict doubtful from this affected share. */
 #define TRANSPORT_DOUBT_SHARE 0.05
 
 #endif

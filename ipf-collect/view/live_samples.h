@@ -17,11 +17,11 @@
 enum { LIVE_SOURCES_MOST = 64 };
 
 struct live_source {
-	char name[128]; /* of the target or device, JSON with its quotes */
+	char name[128]; /* the name of a target or device, JSON with its quotes */
 	bool gpu;
 	bool failed;                                            /* the last scrape did */
-	double running, waiting, kv_cache, replicas;            /* of a server; NAN: not known */
-	double utilization, power_w, memory_share, temperature; /* of a device */
+	double running, waiting, kv_cache, replicas;            /* a server's; NAN: not known */
+	double utilization, power_w, memory_share, temperature; /* a device's */
 };
 
 /* Zero-initialise. */
@@ -31,19 +31,19 @@ struct live_samples {
 	struct jdoc doc;
 };
 
-/* Of all servers. Sums, but for kv_cache, which is a mean; NAN: no server says it. */
+/* Figures over all servers. Sums, but for kv_cache, which is a mean; NAN: no server says it. */
 struct server_now {
 	size_t servers, failed;
 	double running, waiting, kv_cache, replicas;
 };
 
-/* Of all devices: the mean utilization, the highest share of memory and temperature, the sum of the power. */
+/* Figures over all devices: the mean utilization, the highest share of memory and temperature, the sum of the power. */
 struct gpu_now {
 	size_t devices;
 	double utilization, power_w, memory_share, temperature;
 };
 
-/* Returns the time of a server's sample, else IPF_ABSENT. A line that is none is ignored. */
+/* Returns the time of a server's sample, else IPF_ABSENT. Another line is ignored. */
 int64_t live_samples_add(struct live_samples *s, struct slice line);
 struct server_now live_samples_servers(const struct live_samples *s);
 struct gpu_now live_samples_gpus(const struct live_samples *s);

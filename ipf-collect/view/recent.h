@@ -1,4 +1,4 @@
-/* The last seconds of a run, for the view: what ended in each of them, and what the servers said in it.
+/* The last seconds of a run, for the view: the requests ending in each of them, and the servers' figures in it.
  *
  *     struct recent recent = {0};
  *     recent_row(&recent, &observation);
@@ -6,8 +6,8 @@
  *     double rate[RECENT_SECONDS];
  *     recent_values(&recent, RECENT_REQUESTS, rate);         // the oldest first
  *
- * A request counts in the second in which it ended, with all its tokens and its mean latencies: what is still in flight
- * is not known, so that the windows of the results, which go by the time of each event, are complete only later.
+ * A request counts in the second in which it ended, with all its tokens and its mean latencies. Requests in flight are
+ * not known yet, so the windows of the results, which go by the time of each event, are complete only later.
  */
 #ifndef COLLECT_RECENT_H
 #define COLLECT_RECENT_H
@@ -17,8 +17,8 @@
 enum { RECENT_SECONDS = 120 };
 
 enum recent_figure {
-	RECENT_REQUESTS,      /* that ended, per second */
-	RECENT_FAILED,        /* of these */
+	RECENT_REQUESTS,      /* ended, per second */
+	RECENT_FAILED,        /* the failed ones of these */
 	RECENT_OUTPUT_TOKENS, /* per second */
 	RECENT_TTFT,          /* mean, ns */
 	RECENT_ITL,           /* mean over the requests, ns */
@@ -39,10 +39,10 @@ struct recent {
 
 void recent_row(struct recent *r, const struct observation *o);
 void recent_waiting(struct recent *r, int64_t t_ns, double waiting);
-/* The seconds that are known, the oldest first, RECENT_SECONDS at most; NAN: nothing in that second. Returns their
- * number. Requests and tokens of a second without any are 0. */
+/* The seconds known, the oldest first, RECENT_SECONDS at most; NAN: nothing in that second. Returns their number.
+ * Requests and tokens of a second without any are 0. */
 size_t recent_values(const struct recent *r, enum recent_figure figure, double values[RECENT_SECONDS]);
-/* The mean of the last seconds that are over; NAN: none is. */
+/* The mean of the last full seconds; NAN: none is. */
 double recent_mean(const struct recent *r, enum recent_figure figure, int seconds);
 
 #endif

@@ -34,7 +34,7 @@ struct run_view {
 	struct histogram *ttft, *itl;
 	struct live_samples samples;
 	struct jdoc client;
-	int64_t in_flight, waiting; /* of the last client line; IPF_ABSENT */
+	int64_t in_flight, waiting; /* from the last client line; IPF_ABSENT */
 	int64_t begun_ns;           /* clock_now() at the start of the run, as far as is known */
 	size_t spark_columns;
 	bool over, empty; /* the run; no request of a measured stage has ended */
@@ -90,7 +90,7 @@ void run_view_free(struct run_view *v)
 	free(v);
 }
 
-/* ---- what comes in ---- */
+/* ---- input ---- */
 
 void run_view_row(struct run_view *v, const struct observation *o)
 {
@@ -141,7 +141,7 @@ static void end(struct run_view *v)
 		screen_line(&v->screen, v->line.data);
 }
 
-/* The course of the last seconds, always as wide, so that what follows stands below each other. */
+/* The course of the last seconds, always as wide, so the columns after it align. */
 static void append_course(struct run_view *v, enum recent_figure figure)
 {
 	double values[RECENT_SECONDS];
@@ -151,7 +151,7 @@ static void append_course(struct run_view *v, enum recent_figure figure)
 	buffer_format(&v->line, "%*s", (int)(most - shown), "");
 }
 
-/* The stage that runs at this time of the run: the last one that has begun. */
+/* The stage running at this time of the run: the last one begun. */
 static size_t stage_at(const struct schedule *schedule, int64_t t_ns)
 {
 	size_t stage = 0;
@@ -177,8 +177,8 @@ static int64_t planned_end(const struct schedule *schedule)
 	return schedule->count ? end : IPF_ABSENT;
 }
 
-/* The share of the run that is done, and how long the rest will take: by the schedule's time where every stage has one,
- * else by the requests that have ended, in proportion. */
+/* The finished share of the run, and how long the rest will take: by the schedule's time where every stage has one,
+ * else by the ended requests, in proportion. */
 static void append_progress(struct run_view *v, int64_t t_ns, const struct run_counts *counts)
 {
 	char left[32];
@@ -194,7 +194,7 @@ static void append_progress(struct run_view *v, int64_t t_ns, const struct run_c
 	}
 	if (isnan(done))
 		return;
-	/* what is in flight when the schedule's time is over belongs to the run */
+	/* requests in flight after the schedule's end belong to the run */
 	if (v->over)
 		done = v->planned > 0 && counts->rows >= v->planned ? 1 : fmin(done, 1);
 	else
@@ -272,7 +272,7 @@ static void append_cut(struct run_view *v, const char *text)
 	buffer_format(&v->line, "%.*s%s", (int)len, text, !text[len] ? "" : v->utf8 ? "…" : ".");
 }
 
-/* Why most of them failed, and what may help: the help on a line of its own, which is more than its end. */
+/* Why most of them failed, and a remedy on a separate line. */
 static void show_most(struct run_view *v, const struct failure *most)
 {
 	char text[FAILURE_TEXT + 80];

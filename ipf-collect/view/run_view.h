@@ -10,7 +10,7 @@
  *     run_view_end(view, &counts, verdict);
  *     run_view_free(view);
  *
- * The terminal is taken meanwhile (terminal.h), so that ipf-fire does not write into the picture.
+ * The terminal is taken meanwhile (terminal.h), so ipf-fire does not write into the picture.
  *
  * All functions accept NULL and do nothing then: there is no view unless standard error is a terminal.
  */
@@ -24,7 +24,7 @@
 
 struct run_view;
 
-/* Of a run with this name (NULL: none) and schedule; both are borrowed. NULL: out of memory. */
+/* A view of a run with this name (NULL: none) and schedule; both are borrowed. NULL: out of memory. */
 struct run_view *run_view_new(const char *name, const struct schedule *schedule);
 void run_view_free(struct run_view *view);
 
@@ -34,8 +34,8 @@ void run_view_sample(struct run_view *view, struct slice line);
 
 /* Draws if it is time to, with the verdict so far. */
 void run_view_show(struct run_view *view, const struct run_counts *counts, struct verdict *verdict);
-/* Draws the last state with the verdict of the run, and leaves it. The terminal stays taken (terminal_take), so that
- * lines of the caller come before those of others: until terminal_give. */
+/* Draws the last state with the verdict of the run, and leaves it. The terminal stays taken (terminal_take), so lines
+ * of the caller come before those of others: until terminal_give. */
 void run_view_end(struct run_view *view, const struct run_counts *counts, struct verdict *verdict);
 
 #endif

@@ -8,8 +8,8 @@
 #define CLEAR_TO_END_OF_LINE   "\033[K"
 #define CLEAR_TO_END_OF_SCREEN "\033[J"
 
-/* The rows above the cursor's that the last frame takes: lines are separated by newlines, so that the cursor is in the
- * last one. */
+/* The rows above the cursor's the last frame takes: lines are separated by newlines, so the cursor is in the last
+ * one. */
 static size_t rows_above(const struct screen *s)
 {
 	size_t rows = 0;

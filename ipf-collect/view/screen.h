@@ -1,4 +1,4 @@
-/* A few lines on standard error that are drawn again in place, below whatever the terminal showed before.
+/* A few lines on standard error drawn again in place, below whatever the terminal showed before.
  *
  *     struct screen s = {0};
  *     if (terminal_can_redraw()) …
@@ -8,9 +8,9 @@
  *     screen_leave(&s);                                    // they stay; the cursor is below them
  *     screen_release(&s);
  *
- * A line consists of figures with two spaces between them; those that the width has no room for are left out, and so
- * are lines below the height of the terminal. A frame is one write. After the terminal became narrower, the lines of
- * the last frame are taken to be wrapped, as most terminals do.
+ * A line consists of figures with two spaces between them; those the width has no room for are left out, and so are
+ * lines below the height of the terminal. A frame is one write. After the terminal became narrower, the lines of the
+ * last frame are taken to be wrapped, as most terminals do.
  */
 #ifndef IPF_SCREEN_H
 #define IPF_SCREEN_H
@@ -22,13 +22,13 @@ enum { SCREEN_LINES_MOST = 64 };
 /* Zero-initialise. */
 struct screen {
 	struct buffer frame;
-	size_t columns, rows, lines;                  /* of the frame that is being made */
-	size_t width[SCREEN_LINES_MOST];              /* of its lines */
-	size_t shown, drawn_width[SCREEN_LINES_MOST]; /* of the frame on the terminal */
+	size_t columns, rows, lines;                  /* the frame being made */
+	size_t width[SCREEN_LINES_MOST];              /* its lines' */
+	size_t shown, drawn_width[SCREEN_LINES_MOST]; /* the frame on the terminal */
 };
 
 void screen_begin(struct screen *s);
-/* Adds a line; what a terminal might obey is escaped (safe_text.h). */
+/* Adds a line; control characters are escaped (safe_text.h). */
 void screen_line(struct screen *s, const char *text);
 void screen_show(struct screen *s);
 /* Removes the lines from the terminal. */

@@ -20,24 +20,24 @@ struct body_renderer {
 	char *default_model; /* JSON; of requests without one; NULL */
 	bool measure_prompt, live;
 	int64_t prompt_bytes;
-	struct prompt prompt, outer; /* `outer` holds the messages that a PART_EACH iterates over */
-	jdoc_id message;             /* in outer.doc: the one that is being written */
-	struct chat_part part;       /* of its content */
+	struct prompt prompt, outer; /* `outer` holds the messages a PART_EACH iterates over */
+	jdoc_id message;             /* in outer.doc: the one being written */
+	struct chat_part part;       /* its content's */
 	struct jdoc tools, format;
 	struct slice previous;     /* JSON: see body_renderer_continue */
-	struct agent_names agents; /* of the request */
+	struct agent_names agents; /* the request's */
 	struct jdoc own;           /* the request's own members of its body */
 	struct jdoc inputs;
-	jdoc_id input;              /* in `inputs`: the one that is being written */
-	jdoc_id tool;               /* in `tools`: the one that is being written */
-	jdoc_id call;               /* in outer.doc: the tool call that is being written; JDOC_NONE: a result is */
-	struct prompt_each results; /* from `message` on, where that is a result */
+	jdoc_id input;              /* in `inputs`: the one being written */
+	jdoc_id tool;               /* in `tools`: the one being written */
+	jdoc_id call;               /* in outer.doc: the tool call being written; JDOC_NONE: a result is */
+	struct prompt_each results; /* from `message` on, if it is a result */
 	struct jdoc arguments;
-	json_t *roles; /* of the PART_EACH that is being written */
+	json_t *roles; /* for the PART_EACH being written */
 	struct buffer scratch;
 	const struct protobuf_schema *protobuf; /* NULL: the body is JSON */
 	int message_type;
-	struct buffer json; /* what a protobuf message or a form is made from */
+	struct buffer json; /* the source of a protobuf message or a form */
 	struct jdoc json_doc;
 };
 
@@ -124,7 +124,7 @@ static jdoc_id tool_member(const struct body_renderer *r, enum template_field fi
 	                                                                : "parameters");
 }
 
-/* A field of the tool call that is being written, or of its result; JDOC_NONE. */
+/* A field of the tool call being written, or of its result; JDOC_NONE. */
 static jdoc_id call_member(const struct body_renderer *r, enum template_field field)
 {
 	const struct jdoc *doc = &r->outer.doc;
@@ -136,7 +136,7 @@ static jdoc_id call_member(const struct body_renderer *r, enum template_field fi
 	return result ? chat_parts_result_name(doc, JDOC_ROOT, r->message) : chat_parts_tool_member(doc, r->call, "name");
 }
 
-/* The arguments as an object: as one, or as the text of one; what is neither is empty. */
+/* The arguments as an object, from an object or the text of one; anything else is empty. */
 static void write_arguments(struct body_renderer *r, struct buffer *body)
 {
 	const struct jdoc *doc = &r->outer.doc;
@@ -184,7 +184,7 @@ static bool first_audio(struct filling *f, struct slice *media_type, struct slic
 	return false;
 }
 
-/* Has the request a field that is sent as the trace has it? */
+/* Has the request a field to be sent as in the trace? */
 static bool is_set(const struct trace_request *q, enum template_field field)
 {
 	switch (field) {
@@ -213,7 +213,7 @@ static bool is_set(const struct trace_request *q, enum template_field field)
 	}
 }
 
-/* Has the message or the part that is being written a field? */
+/* Has the message or the part being written a field? */
 static bool message_has(struct filling *f, enum template_field field)
 {
 	struct slice media_type, data;
@@ -314,7 +314,7 @@ static bool part_present(struct filling *f, const struct template_part *p)
 	return true;
 }
 
-/* Sets prompt_bytes from the prompt that was just written. */
+/* Sets prompt_bytes from the prompt just written. */
 static int measure_prompt(struct body_renderer *r, struct slice json, struct ipf_error *err)
 {
 	buffer_clear(&r->scratch);
@@ -377,7 +377,7 @@ static void write_audio(struct filling *f, struct buffer *body)
 	buffer_text(body, "\"}");
 }
 
-/* The value of a field that is JSON already, of the request or of the message or tool that is being written. */
+/* The JSON value of a field, of the request or of the message or tool being written. */
 static struct slice json_value(struct filling *f, enum template_field field)
 {
 	const struct body_renderer *r = f->r;
@@ -582,8 +582,8 @@ static bool has_content(const struct jdoc *doc, jdoc_id message)
 	return false;
 }
 
-/* What a message becomes: an element, and one for each of its calls if the template has one for these, which then is
- * all of a message without content. */
+/* The elements of a message: one, and one for each of its calls if the template has one for these. A message without
+ * content has only those of its calls. */
 static int write_message(struct filling *f, const struct template_part *p, bool *first, struct buffer *body)
 {
 	const struct jdoc *doc = &f->r->outer.doc;
@@ -617,7 +617,7 @@ static int each_message(struct filling *f, const struct template_part *p, struct
 		r->results = e;
 		if (write_message(f, p, &first, body) < 0)
 			return -1;
-		struct prompt_each next = e; /* results that were written together */
+		struct prompt_each next = e; /* results written together */
 		while (template_part_given(&p->parts[EACH_RESULTS]) && chat_parts_is_result(&r->outer.doc, e.each.value) &&
 		       prompt_step(&next) && chat_parts_is_result(&r->outer.doc, next.each.value))
 			e = next;
@@ -625,7 +625,7 @@ static int each_message(struct filling *f, const struct template_part *p, struct
 	return 0;
 }
 
-/* From the message that is being written on. */
+/* From the message being written on. */
 static int each_result(struct filling *f, const struct template_part *p, struct buffer *body)
 {
 	struct prompt_each e = f->r->results;
@@ -639,7 +639,7 @@ static int each_result(struct filling *f, const struct template_part *p, struct 
 	return 0;
 }
 
-/* Texts that the template does not name are left out, and empty ones beside calls; parts of other types are copied
+/* Texts the template does not name are left out, and empty ones beside calls; parts of other types are copied
  * unchanged. */
 static int each_part(struct filling *f, const struct template_part *p, struct buffer *body)
 {
@@ -662,7 +662,7 @@ static int each_part(struct filling *f, const struct template_part *p, struct bu
 	return calls ? each_call(f, &p->parts[PART_CALL], &first, body) : 0;
 }
 
-/* A tool that is not a function is copied unchanged. */
+/* A tool other than a function is copied unchanged. */
 static int each_tool(struct filling *f, const struct template_part *p, struct buffer *body)
 {
 	struct jdoc *doc = &f->r->tools;
@@ -730,7 +730,7 @@ static int write_part(struct filling *f, const struct template_part *p, struct b
 	return write_inside(f, p, body);
 }
 
-/* A query is what inputs are ranked for: an API has it, and so has the request, or neither. */
+/* Inputs are ranked for a query: both the API and the request have one, or neither. */
 static int check_query(const struct body_renderer *r, const struct trace_request *q, struct ipf_error *err)
 {
 	if (q->query.data && !r->template.carries[FIELD_QUERY])
@@ -740,7 +740,7 @@ static int check_query(const struct body_renderer *r, const struct trace_request
 	return 0;
 }
 
-/* What the body has from other members of the request is not replaced. */
+/* Members of the body from other members of the request are not replaced. */
 static int check_own(struct filling *f)
 {
 	struct body_renderer *r = f->r;

@@ -3,14 +3,14 @@
  *     body_renderer_new(&r, api_request(api), &options, &err);
  *     body_renderer_render(r, &request, context, &body, &err);   // any number of times
  *
- * A text in the template that begins with "$" names a field; a map with a member $first, $json, $each or $values is an
+ * A text in the template beginning with "$" names a field; a map with a member $first, $json, $each or $values is an
  * operator (ipf-api(5) lists them all). A member or element whose field is absent is left out. "$$" at the beginning
  * stands for "$". The template's "stream" or "whole" is merged into its "body", then "exact_output" if requested, then
  * the user's parameters.
  *
- * Prompts are converted to the form that the API takes: $messages of a `prompt` is one user message; $prompt of
- * `messages` is their contents with a blank line between two; $prompt of `prompt_token_ids` is that list ($prompt_text
- * is never a list).
+ * Prompts are converted to the form the API takes: $messages of a `prompt` is one user message; $prompt of `messages`
+ * is their contents with a blank line between two; $prompt of `prompt_token_ids` is the list ($prompt_text is never a
+ * list).
  */
 #ifndef IPF_BODY_RENDERER_H
 #define IPF_BODY_RENDERER_H
@@ -26,7 +26,7 @@ struct body_renderer;
 
 struct body_renderer_options {
 	const char *model; /* instead of the trace's; NULL: the trace's */
-	json_t *params;    /* borrowed: members that are added to the body unchanged; NULL: none */
+	json_t *params;    /* borrowed: members added to the body unchanged; NULL: none */
 	bool exact_output, streamed;
 	bool live;           /* later turns of a session continue the server's answers */
 	bool measure_prompt; /* for body_renderer_prompt_bytes */
@@ -41,16 +41,16 @@ int body_renderer_new(struct body_renderer **renderer, json_t *request, const st
                       struct ipf_error *err);
 void body_renderer_free(struct body_renderer *r); /* NULL is fine */
 
-/* -1 (IPF_INPUT): the request has no prompt that the template can carry. */
+/* -1 (IPF_INPUT): the request has no prompt the template can carry. */
 int body_renderer_check(struct body_renderer *r, const struct trace_request *request, struct ipf_error *err);
-/* From now on, requests of the trace that name no model get this one, if the options have none either. -1: out of
- * memory, or IPF_USAGE for a name that is not UTF-8. */
+/* From now on, requests of the trace naming no model get this one, if the options have none either. -1: out of memory,
+ * or IPF_USAGE for a name that is not UTF-8. */
 int body_renderer_set_default_model(struct body_renderer *r, const char *model, struct ipf_error *err);
 /* Writes the body into `body` (cleared first). `context` has the messages of the session's earlier turns, as elements
  * of a list with commas between (prompt_append_turn). -1: out of memory, or as body_renderer_check. */
 int body_renderer_render(struct body_renderer *r, const struct trace_request *request, struct slice context,
                          struct buffer *body, struct ipf_error *err);
-/* Can a request name the answer that it continues, whose messages the server then has? */
+/* Can a request name the answer it continues, whose messages the server then has? */
 bool body_renderer_can_continue(const struct body_renderer *r);
 /* Does it send messages as they are, with whatever members they have? */
 bool body_renderer_sends_messages(const struct body_renderer *r);
@@ -62,7 +62,7 @@ struct slice body_renderer_json(const struct body_renderer *r);
 int64_t body_renderer_asked_outputs(const struct body_renderer *r, const struct trace_request *request);
 /* The length of the last body's prompt as text; IPF_ABSENT if it is not a text. */
 int64_t body_renderer_prompt_bytes(const struct body_renderer *r);
-/* The model that the body requests, as JSON; absent if none is named. */
+/* The model the body requests, as JSON; absent if none is named. */
 struct slice body_renderer_model(const struct body_renderer *r, const struct trace_request *request);
 
 /* Adds "KEY=JSON" to `params`. -1: IPF_USAGE. */

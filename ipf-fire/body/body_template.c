@@ -132,7 +132,7 @@ static int compile_one(bool *carries, struct template_part *p, json_t *inner, st
 	return compile(carries, p->parts, NULL, inner, err);
 }
 
-/* The members of a map that are templates of their own, those that it has. */
+/* The templates among the members of a map, those it has. */
 static int compile_members(bool *carries, struct template_part *p, json_t *map, const char *const *names, size_t count,
                            struct ipf_error *err)
 {
@@ -173,7 +173,7 @@ static int compile_each(bool *carries, struct template_part *p, json_t *value, s
 	return compile_one(carries, p, json_object_get(value, "as"), err);
 }
 
-/* A list that the template writes as a map, so that other maps can be merged into it. */
+/* A list the template writes as a map, so other maps can be merged into it. */
 static int compile_values(bool *carries, struct template_part *p, json_t *map, struct ipf_error *err)
 {
 	const char *key;
@@ -260,7 +260,7 @@ static json_t *map_at(json_t *body, const char *pointer, size_t len)
 	return json_is_object(body) ? body : NULL;
 }
 
-/* What a user's parameter may take from the request. */
+/* Members of the request for a user's parameters. */
 static bool is_param_field(const char *text)
 {
 	static const char *const fields[] = {"$id", "$session", "$agent", "$parent_agent", "$model"};
@@ -290,7 +290,7 @@ static json_t *param_part(json_t *value)
 	return bad ? NULL : part;
 }
 
-/* Adds the user's parameters at the place that the API names, or at the JSON Pointer that a KEY with a slash is. */
+/* Adds the user's parameters at the place the API names, or at the JSON Pointer a KEY with a slash is. */
 static int add_params(json_t *body, json_t *request, json_t *params, struct ipf_error *err)
 {
 	const char *home = json_string_value(json_object_get(request, "params")), *key;
@@ -329,7 +329,7 @@ static json_t *merge(json_t *request, const struct body_renderer_options *option
 	return body;
 }
 
-/* A number of results that the body limits, such as 3 in "top_n": 3 or --param top_n=3. */
+/* A number of results the body limits, such as 3 in "top_n": 3 or --param top_n=3. */
 static int64_t outputs_limit(json_t *body, json_t *request)
 {
 	const char *member = json_string_value(json_object_get(request, "outputs_limit"));

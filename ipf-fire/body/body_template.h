@@ -8,7 +8,7 @@
 #include "requests/call_ids.h"
 #include "requests/chat_parts.h"
 
-/* What a template can name (ipf-api(5)). */
+/* The names in a template (ipf-api(5)). */
 enum template_field {
 	FIELD_MODEL,
 	FIELD_ADAPTER,
@@ -22,7 +22,7 @@ enum template_field {
 	FIELD_INPUTS,
 	FIELD_INPUT_TEXTS,
 	FIELD_QUERY,
-	FIELD_PREVIOUS, /* the id of the answer that the request continues */
+	FIELD_PREVIOUS, /* the id of the answer the request continues */
 	FIELD_TOOLS,
 	FIELD_ID,
 	FIELD_SESSION,
@@ -60,8 +60,8 @@ enum template_part_kind {
 	PART_FIELD, /* the value of a field */
 	PART_MAP,
 	PART_LIST,
-	PART_FIRST, /* the first of its parts that is present */
-	PART_IF,    /* two parts: a condition, and what it guards */
+	PART_FIRST, /* the first of its parts present */
+	PART_IF,    /* two parts: a condition, and the guarded part */
 	PART_TEXT,  /* one part, whose JSON is written as a text */
 	PART_EACH,  /* a list with an element for each element of another */
 };
@@ -69,14 +69,14 @@ enum template_part_kind {
 enum template_part_over {
 	OVER_MESSAGES,
 	OVER_TURNS,   /* messages without those of the system */
-	OVER_PARTS,   /* of a message's content */
-	OVER_RESULTS, /* tool messages that follow each other */
+	OVER_PARTS,   /* each part of a message's content */
+	OVER_RESULTS, /* tool messages following each other */
 	OVER_TOOLS,
 	OVER_INPUTS,
 };
 
 /* The templates of OVER_MESSAGES and OVER_TURNS: of a message, of each of its calls as an element after it, of a
- * result, of results that follow each other; those of a message's parts (OVER_PARTS) follow chat_parts.h, and the
+ * result, of results following each other; those of a message's parts (OVER_PARTS) follow chat_parts.h, and the
  * calls. */
 enum { EACH_MESSAGE, EACH_CALL, EACH_RESULT, EACH_RESULTS, EACH_COUNT };
 enum { PART_CALL = CHAT_PART_OTHER, PARTS_COUNT };
@@ -87,8 +87,8 @@ struct template_part {
 	char *key; /* `"name":`, if it is in a map */
 	char *raw; /* PART_RAW */
 	enum template_field field;
-	/* PART_EACH has one, for the elements; those of messages and of parts have the ones above. One that the descriptor
-	 * does not give is PART_RAW without `raw`. */
+	/* PART_EACH has one, for the elements; those of messages and of parts have the ones above. One absent from the
+	 * descriptor is PART_RAW without `raw`. */
 	struct template_part *parts;
 	size_t count;
 	enum template_part_over over; /* PART_EACH */
@@ -99,7 +99,7 @@ struct template_part {
 /* The template of a whole body. */
 struct body_template {
 	struct template_part body;
-	bool carries[FIELD_COUNT]; /* the fields that it names; those of messages too, if it names all of them */
+	bool carries[FIELD_COUNT]; /* the fields it names; those of messages too, if it names all of them */
 	bool form;                 /* the body is a form (api/form.h) */
 	int64_t outputs_limit;     /* at most so many results are asked for; IPF_ABSENT: one for each input */
 };

@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ANSWER_LARGE ((size_t)256 << 10) /* what parsing it took is released */
+#define ANSWER_LARGE ((size_t)256 << 10) /* memory for parsing a larger one is released */
 
-/* Messages that turns have in common. It only grows: a turn is a beginning of it, and the first turn that continues the
- * last one adds to it. Further branches copy their beginning. */
+/* Messages common to turns. It only grows: a turn is a beginning of it, and the first turn continuing the last one adds
+ * to it. Further branches copy their beginning. */
 struct history_text {
 	struct buffer messages;
 	size_t references;
@@ -26,23 +26,24 @@ struct history_turn {
 	struct deferred_request *request; /* until the answer has come */
 	struct history_text *text;        /* the messages before it, then its own … */
 	size_t len;                       /* … up to here */
-	struct buffer own;                /* its own as they are sent, where that is not as in the trace; else empty */
+	struct buffer own;                /* its own as they are sent, if not as in the trace; else empty */
 	struct trace_request sent;        /* its request with these */
 	struct live_answer live;          /* its answer */
-	struct buffer recorded;           /* JSON: that in the trace, if `live` may not do; else empty */
-	bool has_live;                    /* the answer has something that can be used */
-	struct buffer previous;      /* JSON: the id of its answer; then, in the turn after it, of what that continues */
-	size_t own_begin;            /* where its own begin */
-	uint64_t session;            /* a hash of the session's name */
-	_Atomic int64_t *counted_as; /* the count for this turn, once it is sent; NULL: a first turn */
-	size_t to_render;            /* those that have not been rendered … */
-	size_t waiting_for;          /* … and waited when it was answered */
+	struct buffer recorded;           /* JSON: the one in the trace, if `live` may not do; else empty */
+	bool has_live;                    /* the answer has usable content */
+	struct buffer previous;           /* JSON: the id of its answer; then, in the turn after it, the previous id of this
+	                                   * turn */
+	size_t own_begin;                 /* where its own begin */
+	uint64_t session;                 /* a hash of the session's name */
+	_Atomic int64_t *counted_as;      /* the count for this turn, once it is sent; NULL: a first turn */
+	size_t to_render;                 /* those not rendered yet … */
+	size_t waiting_for;               /* … and waited when it was answered */
 	bool answered;
-	bool closed; /* no other turn will be read that continues it */
+	bool closed; /* no other turn will be read continuing it */
 	bool kept;   /* in the list of kept turns */
 	size_t kept_bytes;
 	struct job *job;                             /* waits for the parent's answer */
-	struct history_turn *next_waiting, *waiting; /* in the parent's list; the turns that wait for this one */
+	struct history_turn *next_waiting, *waiting; /* in the parent's list; the turns waiting for this one */
 	struct history_turn *in_bucket;
 	struct history_turn *newer, *older; /* while it is kept: answered, and no turn is about to be rendered with it */
 	/* From the thread that sent it. */
@@ -54,7 +55,7 @@ struct history_turn {
 	int64_t counted_bytes; /* in memory_use.taken */
 };
 
-/* Turns of the session that a lane reads. */
+/* Turns of the session a lane reads. */
 struct open_turns {
 	int64_t *list; /* their n */
 	size_t count, cap;
@@ -64,11 +65,11 @@ struct history {
 	struct history_options o;
 	struct history_turn **buckets;
 	size_t mask, count;
-	struct history_turn *oldest, *newest; /* kept turns: those that have been continued are older than all others … */
+	struct history_turn *oldest, *newest; /* kept turns: continued ones are older than all others … */
 	struct history_turn *continued;       /* … up to here; NULL: none has */
 	struct open_turns *lanes;
 	size_t lane_count;
-	size_t kept_bytes;                       /* of the kept turns */
+	size_t kept_bytes;                       /* the kept turns' */
 	_Atomic(struct history_turn *) ended;    /* a stack; any thread pushes */
 	struct history_turn *ready, **ready_end; /* whose jobs can be rendered; linked by next_waiting */
 	_Atomic int64_t live, recorded, left_out, server;
@@ -91,7 +92,7 @@ struct history *history_new(const struct history_options *options)
 	return NULL;
 }
 
-/* What the turn holds now, apart from its request. */
+/* The current memory of the turn, apart from its request. */
 static void count_memory(const struct history *h, struct history_turn *t)
 {
 	int64_t bytes = (int64_t)(t->own.cap + t->body.cap + t->previous.cap + t->recorded.cap +
@@ -235,8 +236,8 @@ static void forget(struct history *h, struct history_turn *t)
 	turn_free(h, t);
 }
 
-/* It has been answered; perhaps a turn will continue it, or another one. The messages of a turn that has been continued
- * are those of the turn after it: such turns are dropped before the others. */
+/* It has been answered; perhaps a turn will continue it, or another one. The messages of a continued turn are those of
+ * the turn after it: such turns are dropped before the others. */
 static void keep(struct history *h, struct history_turn *t, bool continued)
 {
 	t->older = continued ? h->continued : h->newest;
@@ -341,7 +342,7 @@ bool history_order(struct history *h, struct job *job)
 	return false;
 }
 
-/* Begins with the messages of the turn before, and adds what it was answered. Returns the count for this turn. */
+/* Begins with the messages of the turn before, and adds its answer. Returns the count for this turn. */
 static _Atomic int64_t *take_answer(struct history *h, struct history_turn *t, struct history_turn *parent)
 {
 	const struct trace_request *q = &t->request->request;
@@ -427,7 +428,7 @@ void history_ended(struct history *h, const struct job *job)
 		;
 }
 
-/* Takes what the answer consists of. false: there is nothing. */
+/* Takes the parts of the answer. false: there is nothing. */
 static bool take_live(struct history *h, struct history_turn *t)
 {
 	struct response *a = &h->answer;

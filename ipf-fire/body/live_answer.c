@@ -14,7 +14,7 @@ struct pairing {
 	jdoc_id recorded;   /* the recorded answer, the first of them; JDOC_NONE: they begin with something else */
 	jdoc_id list;       /* its calls */
 	size_t count;       /* how many these are, at most TOOL_CALLS_MOST */
-	size_t *call_of;    /* for each recorded call that of the answer; SIZE_MAX: none */
+	size_t *call_of;    /* for each recorded call the answer's; SIZE_MAX: none */
 	bool *used;         /* is the answer's call one of these? */
 	struct buffer text; /* working memory */
 };
@@ -95,7 +95,7 @@ static struct slice recorded_member(struct pairing *p, jdoc_id call, const char 
 	return buffer_all(&p->text);
 }
 
-/* The same JSON, however it is written; of what is none, the same bytes. */
+/* Compares JSON, however it is written; other texts by their bytes. */
 static bool same_arguments(struct slice a, struct slice b)
 {
 	json_t *x = json_loadb(a.data, a.len, 0, NULL), *y = json_loadb(b.data, b.len, 0, NULL);
@@ -105,7 +105,7 @@ static bool same_arguments(struct slice a, struct slice b)
 	return same;
 }
 
-/* Gives recorded calls that have none yet the first call that fits. */
+/* Gives recorded calls without one the first fitting call. */
 static void pair(struct pairing *p, bool with_arguments)
 {
 	const struct tool_calls *calls = &p->answer->calls;
@@ -215,7 +215,7 @@ static size_t recorded_call(struct pairing *p, jdoc_id id)
 	return SIZE_MAX;
 }
 
-/* A result, with the id that its call has in this run. */
+/* A result, with the id its call has in this run. */
 static void write_result(const struct pairing *p, jdoc_id message, const struct tool_call *call, struct jout *w)
 {
 	jout_begin_map(w);

@@ -50,7 +50,7 @@ struct calibration_run {
 
 /* ---- one load ---- */
 
-/* A Poisson schedule: a ramp until all streams are open, then the part that is measured. */
+/* A Poisson schedule: a ramp until all streams are open, then the part measured. */
 static int make_schedule(double rate, int64_t length_ns, struct generated_input *schedule, struct ipf_error *err)
 {
 	size_t most = (size_t)(rate * (double)length_ns / 1e9 * 1.5) + 100, count = 0;
@@ -79,7 +79,7 @@ static int make_schedule(double rate, int64_t length_ns, struct generated_input 
 	return result;
 }
 
-/* The user's options, except those that concern the server. */
+/* The user's options, except those about the server. */
 static struct fire_options run_options(const struct calibration_run *c)
 {
 	static const struct string_list none;
@@ -324,8 +324,8 @@ static int set_up(struct calibration_run *c, const char *schedule, struct ipf_er
 	const struct fire_options *o = c->options;
 	if (load_shape_of(&c->base, schedule, o->run.trace, err) < 0)
 		return -1;
-	/* the same number of streams, but shortened, so that the calibration does not take minutes: more requests start
-	 * than in the original load */
+	/* the same number of streams, but shortened, so the calibration does not take minutes: more requests start than in
+	 * the original load */
 	struct stream_shape *a = &c->base.stream;
 	if (a->first_ns > LENGTH_NS / 2)
 		a->first_ns = LENGTH_NS / 2;

@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 #define HEAD "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
-/* Numbers have a fixed width, padded with blanks, so that all chunks have the same length. */
+/* Numbers have a fixed width, padded with blanks, so all chunks have the same length. */
 #define CHUNK                                                                                                                               \
 	"data: {\"id\":\"calibration\",\"object\":\"chat.completion.chunk\",\"created\":0,\"model\":\"calibration\",\"choices\":[{\"index\":0," \
 	"\"delta\":{\"content\":\" word\"},\"finish_reason\":null}],\"asked_ns\":%19lld,\"sent_ns\":%19lld}\n\n"
@@ -56,15 +56,15 @@ int calibration_server_next(const char *body, size_t len, size_t *at, int64_t *a
 struct conn {
 	int fd;
 	struct socket_times times;
-	struct buffer head;                /* of the request that is being received */
+	struct buffer head;                /* the request being received */
 	int64_t body_left;                 /* -1: the head is not complete */
-	int64_t asked_ns, next_ns, events; /* of the request that is being answered; events: number sent so far */
-	struct conn_list *list;            /* that the connection waits in; NULL: it has nothing to send */
+	int64_t asked_ns, next_ns, events; /* for the request being answered; events: number sent so far */
+	struct conn_list *list;            /* the one it waits in; NULL: it has nothing to send */
 	struct conn *previous, *next;
 };
 
-/* Ordered by next_ns. No heap is needed: within each of the two lists (connections that wait for their first event, and
- * those that wait for the next) what is added is always later than all that is there. */
+/* Ordered by next_ns. No heap is needed: in each of the two lists (connections waiting for their first event, and those
+ * waiting for the next) times only increase. */
 struct conn_list {
 	struct conn *first, *last;
 };
@@ -142,7 +142,7 @@ static void send_event(struct streaming_server *s, struct conn *c)
 	if (last)
 		len += (size_t)snprintf(to + len, room - len, "%s", LAST);
 	list_take(c);
-	/* drop a client that reads so slowly that the socket buffer is full */
+	/* drop a client reading so slowly that the socket buffer is full */
 	if (send(c->fd, to, len, MSG_NOSIGNAL) != (ssize_t)len) {
 		conn_close(s, c);
 		return;

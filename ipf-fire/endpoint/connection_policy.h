@@ -36,7 +36,7 @@ extern const char *const http_version_names[];
 
 /* The maximum number of concurrent requests on a connection. */
 int64_t connection_policy_streams(const struct connection_policy *c);
-/* The fewest connections that carry this many requests at once. */
+/* The fewest connections carrying this many requests at once. */
 int64_t connection_policy_least(const struct connection_policy *c, size_t targets, int64_t requests);
 
 #endif

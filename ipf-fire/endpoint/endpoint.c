@@ -15,7 +15,7 @@
 /* ---- the URL ---- */
 
 /* The API's path, of `path_len`, after the URL's own path. If the end of the URL's path is the beginning of the API's
- * (or all of it), that overlap is not repeated. */
+ * (or all of it), the overlap is not repeated. */
 static char *join_paths(const char *base, const char *path, size_t path_len)
 {
 	size_t len = strlen(base), overlap = path_len;
@@ -195,11 +195,11 @@ static int add_key(struct endpoint *e, json_t *auth, const struct endpoint_optio
 	if (o->key_env && o->key_file)
 		return ipf_error_set(err, IPF_USAGE, "--key-file cannot be combined with --key-env");
 	if (o->key_env && (!key || !*key))
-		/* what is no usual name may be the key */
+		/* an unusual name may be the key */
 		return strspn(o->key_env, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789") == strlen(o->key_env)
 		           ? ipf_error_set(err, IPF_USAGE, "--key-env: %s is not set in the environment", o->key_env)
 		           : ipf_error_set(err, IPF_USAGE,
-		                           "--key-env: expected the name of a variable that is set in the environment, "
+		                           "--key-env: expected the name of a variable in the environment, "
 		                           "such as OPENAI_API_KEY");
 	if (o->key_file && read_key(o->key_file, from_file, err) < 0)
 		return -1;
@@ -238,7 +238,7 @@ static int add_grpc(struct endpoint *e, const struct endpoint_options *o, struct
 	return o->timeout_ns ? add_pair(e, o->headers, "grpc-timeout", "", timeout, err) : 0;
 }
 
-/* The user's. What is wrong with a name is not quoted: where "Bearer KEY: …" was typed, it is the key. */
+/* The user's. A wrong name is not quoted: it may be the key, as in "Bearer KEY: …". */
 static int check_header(const char *line, struct ipf_error *err)
 {
 	const char *colon = strchr(line, ':');
@@ -248,7 +248,7 @@ static int check_header(const char *line, struct ipf_error *err)
 	if (!header_name_is_valid(line, (size_t)(colon - line)))
 		return ipf_error_set(err, IPF_USAGE,
 		                     "--header: expected \"Name: value\", got a name of %zu bytes with a space or another "
-		                     "character that names of headers do not have",
+		                     "character not allowed in names of headers",
 		                     (size_t)(colon - line));
 	if (strpbrk(line, "\r\n"))
 		return ipf_error_set(err, IPF_USAGE, "--header: \"%.*s\": expected one line, got several", (int)(colon - line),
@@ -282,7 +282,7 @@ static int add_headers(struct endpoint *e, json_t *request, const struct endpoin
 	}
 	json_object_foreach(json_object_get(request, "headers"), name,
 	                    value) if (add_pair(e, user, name, "", json_string_value(value), err) < 0) return -1;
-	/* What the body is, unless a header says it already. */
+	/* The body's type, unless a header gives it already. */
 	const char *type = json_object_get(request, "encoding") ? FORM_CONTENT_TYPE : "application/json";
 	bool told = e->grpc || !json_object_get(request, "body") || has_content_type(json_object_get(request, "headers"));
 	if (!told && add_pair(e, user, "Content-Type", "", type, err) < 0)
@@ -340,7 +340,7 @@ char *endpoint_url_with_path(const struct api *api, const struct endpoint_option
 	size_t len = shorter ? strcspn(shorter, "?#") : 0, most = strcspn(own, "?");
 	while (len && shorter[len - 1] == '/')
 		len--;
-	/* remove the longest beginning of the API's path that the URL ends in */
+	/* remove the longest beginning of the API's path the URL ends in */
 	for (; most; most--)
 		if ((own[most] == '/' || own[most] == '\0' || own[most] == '?') && most <= len &&
 		    !strncmp(shorter + len - most, own, most)) {
@@ -369,7 +369,7 @@ static int decode(struct slice json, struct buffer *out, struct ipf_error *err)
 	return result;
 }
 
-/* `from`: a URL that contains "$model". */
+/* `from`: a URL with "$model". */
 static int fill_url(const char *from, struct slice model, struct buffer *url, struct ipf_error *err)
 {
 	struct buffer name = {0};
@@ -448,7 +448,7 @@ static bool replaced(const struct curl_slist *own, const char *line)
 	return false;
 }
 
-/* The headers that the endpoint has for all requests, and those whose fields this request has, but for `own` ones. */
+/* The headers the endpoint has for all requests, and those whose fields this request has, but for `own` ones. */
 static int add_common(const struct endpoint *e, const struct request_variables *variables, const struct curl_slist *own,
                       struct curl_slist **headers, struct ipf_error *err)
 {

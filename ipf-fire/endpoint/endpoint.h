@@ -1,5 +1,5 @@
-/* The model server's endpoint: the URLs of its targets, the method, the headers of every request, the addresses that
- * were found. Fixed before the run.
+/* The model server's endpoint: the URLs of its targets, the method, the headers of every request, the addresses found.
+ * Fixed before the run.
  *
  *     endpoint_open(&endpoint, api, &options, &err);
  *     preflight_connect(&endpoint, &network_path, timeout_ns, &err);   // looks up the addresses
@@ -24,11 +24,11 @@ struct target {
 	char *url;                  /* with the API's path; "$model" in it is replaced by each request's model */
 	CURLU *parsed;              /* the same URL */
 	char *shown;                /* the URL without its secrets: credentials and query */
-	struct curl_slist *resolve; /* entries of CURLOPT_RESOLVE that pin the addresses of the server and of the proxy;
-	                               NULL if both are numeric */
-	struct addrinfo *found, *addresses; /* what connections are made to: the server's addresses, or the proxy's; the
-	                                       first that could be reached, and those after it in `found`. NULL: a Unix
-	                                       socket, or not looked up yet */
+	struct curl_slist *resolve; /* entries of CURLOPT_RESOLVE pinning the addresses of the server and of the proxy; NULL
+	                             * if both are numeric */
+	struct addrinfo *found, *addresses; /* the addresses for connections: the server's, or the proxy's; the first
+	                                     * reachable one, and those after it in `found`. NULL: a Unix socket, or not
+	                                     * looked up yet */
 	bool addresses_by_user;             /* --resolve gave them */
 };
 
@@ -50,12 +50,12 @@ struct endpoint_options {
 	const char *key_env;               /* environment variable with the API key; NULL: the descriptor's default */
 	const char *key_file;              /* file with the API key, instead of a variable; NULL */
 	bool streamed;
-	int64_t timeout_ns; /* of a request, for servers that take a deadline (gRPC); 0: none */
+	int64_t timeout_ns; /* a request's, for servers taking a deadline (gRPC); 0: none */
 };
 
-/* A URL consists of http or https, a host and an optional path. The API's path is appended to that path; an overlap
- * between the two is not repeated (a base URL that ends in /v1 does not give /v1/v1). The user's headers replace the
- * descriptor's. -1: IPF_USAGE, a key file that cannot be read, or out of memory; the endpoint is then closed. */
+/* A URL consists of http or https, a host and an optional path. The API's path is appended to it; an overlap between
+ * the two is not repeated (a base URL ending in /v1 does not give /v1/v1). The user's headers replace the descriptor's.
+ * -1: IPF_USAGE, an unreadable key file, or out of memory; the endpoint is then closed. */
 int endpoint_open(struct endpoint *e, const struct api *api, const struct endpoint_options *options,
                   struct ipf_error *err);
 void endpoint_close(struct endpoint *e);
@@ -65,7 +65,7 @@ void endpoint_close(struct endpoint *e);
 char *endpoint_url_with_path(const struct api *api, const struct endpoint_options *options, size_t index,
                              const char *path, struct ipf_error *err);
 
-/* Fields of a request that its URL and headers can contain: JSON texts; absent if the request has none. */
+/* Fields of a request its URL and headers can contain: JSON texts; absent if the request has none. */
 struct request_variables {
 	struct slice id, session, model;
 	struct slice agent, parent_agent; /* agent_names.h; needed if endpoint_sends(e, "$agent") or "$parent_agent" */
@@ -76,10 +76,10 @@ struct request_variables {
 /* Whether a header has this field, such as "$traceparent". */
 bool endpoint_sends(const struct endpoint *e, const char *field);
 
-/* The parts of a request's URL and headers that differ from other requests. If endpoint.url_varies, appends the URL of
- * each target to `url`, each with a NUL after it. If endpoint.varying, or the request
- * has headers of its own, appends all headers to `headers`, except those
- * whose field the request lacks. -1: out of memory, or IPF_INPUT if the path needs a model and the request has none. */
+/* The parts of a request's URL and headers that vary. If endpoint.url_varies, appends the URL of each target to `url`,
+ * each with a NUL after it. If endpoint.varying, or the request has headers of its own, appends all headers to
+ * `headers`, except those whose field the request lacks. -1: out of memory, or IPF_INPUT if the path needs a model and
+ * the request has none. */
 int endpoint_address(const struct endpoint *e, const struct request_variables *variables, struct buffer *url,
                      struct curl_slist **headers, struct ipf_error *err);
 

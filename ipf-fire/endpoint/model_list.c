@@ -9,15 +9,15 @@
 
 #define ANSWER_MS  5000L
 #define ANSWER_MAX (1 << 20)
-#define LIST_MOST  8   /* models that the message names */
+#define LIST_MOST  8   /* models the message names */
 #define NAME_MOST  512 /* bytes of a model's name */
-#define SHOWN_MOST 81  /* of them in the message */
+#define SHOWN_MOST 81  /* characters of them in the message */
 
 /* The models of all targets, without repetitions next to each other. */
 struct found {
 	char *only; /* the first one */
 	struct buffer list;
-	size_t count, targets; /* models; targets that list theirs */
+	size_t count, targets; /* models; targets with lists */
 	bool no_memory;
 };
 

@@ -119,7 +119,7 @@ static bool is_address(const char *text)
 	return (!brackets && inet_pton(AF_INET, text, to) == 1) || inet_pton(AF_INET6, brackets ? inner : text, to) == 1;
 }
 
-/* libcurl would keep an entry that it does not understand, and look the name up. */
+/* libcurl would keep an entry it does not understand, and look the name up. */
 static int check_resolve(const char *entry, struct ipf_error *err)
 {
 	size_t host = strcspn(entry, ":"), digits = entry[host] ? strspn(entry + host + 1, "0123456789") : 0;
@@ -148,7 +148,7 @@ static int check(const struct network_path_options *o, struct ipf_error *err)
 	return 0;
 }
 
-/* The local ports that the system chooses from. false: not known. */
+/* The local ports the system chooses from. false: not known. */
 static bool port_range(long *first, long *last)
 {
 	FILE *range = fopen("/proc/sys/net/ipv4/ip_local_port_range", "re");

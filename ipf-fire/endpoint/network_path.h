@@ -1,5 +1,5 @@
 /* The network path to the targets: direct, through a Unix socket, or through a proxy; the local addresses; which
- * certificates to trust. The environment has no influence: a proxy that it names would be measured unnoticed.
+ * certificates to trust. The environment has no influence: a proxy it names would be measured unnoticed.
  */
 #ifndef IPF_NETWORK_PATH_H
 #define IPF_NETWORK_PATH_H
@@ -40,8 +40,8 @@ struct network_path {
 	bool proxy_resolves;           /* the proxy looks up the names of the servers */
 };
 
-/* Borrows the options. -1: IPF_USAGE, or IPF_SYSTEM for an address that this machine does not have or a file that
- * cannot be opened. */
+/* Borrows the options. -1: IPF_USAGE, or IPF_SYSTEM for an address that this machine does not have or a file that does
+ * not open. */
 int network_path_open(struct network_path *p, const struct network_path_options *options, struct ipf_error *err);
 void network_path_close(struct network_path *p);
 
@@ -55,7 +55,7 @@ size_t network_path_fitting(const struct network_path *p, int family);
 const struct network_path_source *network_path_source(const struct network_path *p, int family, size_t k);
 /* Prepares a new socket of this family, the k-th one: binds it to the k-th source address, if the user gave any.
  * Returns 0, or the errno of the failure. Linux looks for a free local port among every second one first: with these
- * all in use, each connect searches all of them, more than a millisecond. So every second socket begins with the
+ * all in use, each connect searches all of them, more than a millisecond. Every second socket begins with the
  * others. */
 int network_path_bind(const struct network_path *p, size_t k, int fd, int family);
 /* How many connections to this number of targets can exist at once, limited by the ports of the source addresses;

@@ -20,7 +20,7 @@ struct session_tokens {
 	const char *header;
 	bool cookies;
 	struct memory_use *memory;
-	pthread_mutex_t lock;       /* of what follows */
+	pthread_mutex_t lock;       /* protects the members below */
 	struct session_token *list; /* hash_index.h */
 	size_t size;
 	struct session_tokens_counts counts;

@@ -1,4 +1,4 @@
-/* Checks the files that TLS needs before the run, so that what is wrong is said in one line, and nothing is sent.
+/* Checks the TLS files before the run: an error is one line, and nothing is sent.
  */
 #ifndef IPF_TLS_FILES_H
 #define IPF_TLS_FILES_H

@@ -25,7 +25,7 @@ struct readiness_check {
 	struct endpoint *endpoint;
 	CURL *easy;
 	int64_t deadline_ns;
-	size_t target;    /* the one that is asked */
+	size_t target;    /* the one asked */
 	char reason[800]; /* why a target was not ready last … */
 	size_t not_ready; /* … and which target */
 	/* a gRPC response: its first bytes, and its status as text */
@@ -146,8 +146,8 @@ static enum readiness ask(struct readiness_check *w, const char *path, const cha
 	return status == 404 || status == 405 ? UNKNOWN_PATH : status >= 200 && status < 300 ? READY : NOT_READY;
 }
 
-/* The first path that the server knows decides. If it knows none of them, it counts as ready: an HTTP server answers,
- * and nothing more can be found out. */
+/* The first path the server knows decides. If it knows none of them, it counts as ready: an HTTP server answers, and
+ * nothing more can be found out. */
 static enum readiness ask_target(struct readiness_check *w, struct ipf_error *err)
 {
 	const char *path;

@@ -47,7 +47,7 @@ size_t answer_limit_room(struct exchange *x, size_t len)
 	return room > 0 ? (size_t)room : 0;
 }
 
-/* The largest answer in flight that has not been cut; NULL: there is none above ANSWER_SMALL. */
+/* The largest uncut answer in flight; NULL: there is none above ANSWER_SMALL. */
 static struct exchange *largest(const struct transport *t)
 {
 	struct exchange *found = NULL;
@@ -66,7 +66,7 @@ static void note_largest(const struct transport *t)
 	counter_set(&t->options->memory->largest[t->options->thread], x ? job_answer_bytes(x->job) : 0);
 }
 
-/* Cuts the largest of all threads, or asks for it. false: there is none that can be cut. */
+/* Cuts the largest of all threads, or asks for it. false: there is none to cut. */
 static bool cut_largest(struct transport *t)
 {
 	struct exchange *x = largest(t);
@@ -80,15 +80,16 @@ static bool cut_largest(struct transport *t)
 	return true;
 }
 
-/* Waits for the recorder, so that the answer may grow. Other threads may wait as well: whichever has the largest answer
- * must cut it. false: there is no room for this one. */
+/* Waits for the recorder, so the answer may grow. Other threads may wait as well: whichever has the largest answer must
+ * cut it. false: there is no room for this one. */
 static bool wait_for_room(struct exchange *x)
 {
 	struct transport *t = x->transport;
 	struct memory_use *m = memory_of(x);
 	struct memory_wait wait = memory_wait_begin(m);
 	while (memory_use_state(m) == MEMORY_FULL) {
-		/* what this thread has ended is recorded only after this call, which may bring much more if it unpacks it */
+		/* this thread's ended responses are recorded only after this call, which may bring much more if it unpacks
+		 * it */
 		if (t->cut || t->ended.first) {
 			bool first = !t->grown_in_need;
 			t->grown_in_need = true;
@@ -147,8 +148,8 @@ bool answer_limit_cut_largest(struct transport *t, int64_t now, answer_limit_fin
 	return true;
 }
 
-/* Who looks for the largest walks through all that are in flight, which is not for every end of an answer. While there
- * is room, what was noted may be too much: a thread that is asked because of that looks then. */
+/* Who looks for the largest walks through all in flight, which is not for every end of an answer. With room left, the
+ * noted size may be too large: a thread asked because of it looks then. */
 void answer_limit_ended(struct exchange *x, const struct job *job)
 {
 	const struct memory_use *m = memory_of(x);

@@ -1,5 +1,5 @@
-/* How much an answer may take: --max-answer for each, and --memory for all that is in flight (job/memory_use.h). An
- * answer that goes beyond is cut: its request ends as RECORD_TOO_LARGE with what had come, and its connection, or with
+/* How much an answer may take: --max-answer for each, and --memory for all in flight (job/memory_use.h). An answer
+ * beyond the limit is cut: its request ends as RECORD_TOO_LARGE with the bytes received, and its connection, or with
  * HTTP/2 its stream, is closed.
  */
 #ifndef IPF_ANSWER_LIMIT_H
@@ -17,10 +17,10 @@ bool answer_limit_grown(struct exchange *x);
 
 /* Ends an exchange. */
 typedef void answer_limit_finish(struct transport *t, struct exchange *x, int64_t now_ns);
-/* Ends those that were cut. Not while a response is being read. */
+/* Ends the cut ones. Not while a response is being read. */
 void answer_limit_end_cut(struct transport *t, int64_t now_ns, answer_limit_finish *finish);
-/* Cuts the largest answer of all threads if memory is short, or asks the thread that has it. false: memory is not
- * short, or there is none to cut. Not while a response is being read. */
+/* Cuts the largest answer of all threads if memory is short, or asks its thread. false: memory is not short, or there
+ * is none to cut. Not while a response is being read. */
 bool answer_limit_cut_largest(struct transport *t, int64_t now_ns, answer_limit_finish *finish);
 /* The exchange has ended: the largest answer may now be another one. */
 void answer_limit_ended(struct exchange *x, const struct job *job);

@@ -16,10 +16,10 @@
 #include <unistd.h>
 
 #define READ_SIZE    ((size_t)64 << 10)
-#define READS_MOST   16                 /* of a socket at once: the others have their turn */
+#define READS_MOST   16                 /* at once from a socket: the others have their turn */
 #define SYN_AGAIN_NS (NS_PER_S / 2)     /* less than the kernel's first time-out of a SYN */
-#define PIECE        ((size_t)64 << 10) /* of what is copied before it is written */
-#define PIECES_MOST  16                 /* of a body that is read from a file, at once: the same */
+#define PIECE        ((size_t)64 << 10) /* copied at most before a write */
+#define PIECES_MOST  16                 /* pieces at once from a file's body, in the same way */
 
 /* ---- sockets and epoll ---- */
 
@@ -82,12 +82,12 @@ static void drop_socket(struct connection *c)
 	if (c->fd < 0)
 		return;
 	c->network->by_fd[c->fd] = NULL;
-	close(c->fd); /* also takes it out of epoll */
+	close(c->fd); /* removes it from epoll as well */
 	c->fd = -1;
 	c->events = 0;
 }
 
-/* ---- reading and writing what lies below TLS ---- */
+/* ---- reading and writing below TLS ---- */
 
 static ssize_t raw_read(void *data, void *to, size_t len)
 {
@@ -143,7 +143,7 @@ static ssize_t proxy_write(void *data, const void *from, size_t len)
 
 static const struct tls_io raw_io = {raw_read, raw_write}, proxy_io = {proxy_read, proxy_write};
 
-/* The TLS that bytes go through now: the server's, or the proxy's; NULL: none. */
+/* The current TLS: the server's, or the proxy's; NULL: none. */
 static struct tls *outer_tls(const struct connection *c)
 {
 	return c->tls && c->step >= STEP_TLS ? c->tls : c->proxy_tls;
@@ -234,8 +234,8 @@ bool connection_is_drained(const struct connection *c)
 	return c->out_done == c->out.len && !unsent_len(&c->body);
 }
 
-/* Later reads say what the server had sent before it closed, and then that it did. Where it has not closed, as with
- * ENOBUFS or with EPERM of a packet filter, the server would wait for the rest, and we for the server: they end, too.
+/* Later reads return the bytes sent before the close, and then the close. Where it has not closed, as with ENOBUFS or
+ * with EPERM of a packet filter, the server would wait for the rest, and we for the server: they end, too.
  */
 static void write_failed(struct connection *c, int why)
 {
@@ -247,7 +247,7 @@ static void write_failed(struct connection *c, int why)
 	c->body = (struct unsent){0};
 }
 
-/* What was written of the waiting bytes. */
+/* Drops the written part of the waiting bytes. */
 static void written(struct connection *c, size_t bytes)
 {
 	size_t waiting = c->out.len - c->out_done, first = bytes < waiting ? bytes : waiting;
@@ -260,7 +260,7 @@ static void written(struct connection *c, size_t bytes)
 		unsent_advance(&c->body, bytes - first);
 }
 
-/* Copies what waits and what follows it, as much as there is room for. */
+/* Copies the waiting bytes and those after them, as far as there is room. */
 static ssize_t take_piece(const struct connection *c, char *piece, size_t size)
 {
 	size_t waiting = c->out.len - c->out_done, head = waiting < size ? waiting : size;
@@ -270,7 +270,7 @@ static ssize_t take_piece(const struct connection *c, char *piece, size_t size)
 	return body < 0 ? -1 : (ssize_t)head + body;
 }
 
-/* Through TLS: a call takes as much as it can of both, so that they leave together. */
+/* Through TLS: a call takes as much as it can of both, so they leave together. */
 static ssize_t write_tls(struct connection *c, struct tls *tls)
 {
 	char piece[PIECE];
@@ -286,7 +286,7 @@ static ssize_t write_tls(struct connection *c, struct tls *tls)
 	return as_errno(result, put);
 }
 
-/* A body that is read from a file. */
+/* A body read from a file. */
 static ssize_t write_piece(struct connection *c)
 {
 	char piece[PIECE];
@@ -308,7 +308,7 @@ static ssize_t write_raw(struct connection *c)
 	return timestamps_send(c->network->timestamps, &c->times, c->fd, parts, count);
 }
 
-/* Writes what waits, as far as the socket takes it; of a file only so much that the others have their turn. */
+/* Writes the waiting bytes, as far as the socket takes them; of a file only a part, to give the others their turn. */
 static void flush(struct connection *c)
 {
 	struct tls *tls = outer_tls(c);
@@ -371,7 +371,7 @@ static void read_input(struct connection *c)
 		n->o.owner->input(c, n->buffer, got);
 		if (c->step != STEP_OPEN)
 			return;
-		/* what TLS has decrypted, the socket does not report again */
+		/* the socket does not report bytes already decrypted by TLS again */
 		struct tls *tls = outer_tls(c);
 		bool more = tls && tls_has_more(tls);
 		if (!more && (c->emptied || reads >= READS_MOST))
@@ -408,7 +408,7 @@ static void next_step(struct connection *c)
 		c->step = STEP_OPEN;
 }
 
-/* Does the step that has just begun, as far as it goes without waiting. */
+/* Does the current step, as far as it goes without waiting. */
 static void begin_step(struct connection *c)
 {
 	next_step(c);
@@ -452,7 +452,7 @@ static void ask_proxy(struct connection *c)
 	if (!connection_is_drained(c))
 		flush(c);
 	for (;;) {
-		/* not a byte more than the answer: what follows is the server's */
+		/* no byte beyond the answer: the next ones are the server's */
 		enum tls_result result = layer_read(c, bytes, 1, &got);
 		if (result == TLS_WANT_READ || result == TLS_WANT_WRITE)
 			return;
@@ -480,7 +480,7 @@ static void advance(struct connection *c)
 		ask_proxy(c);
 }
 
-/* Only a connection that took long can be one, and is asked about it: the first SYN is sent again after a second. */
+/* Only a connection taking long can be one, and is asked about it: the first SYN is sent again after a second. */
 static void note_syn_retransmit(const struct connection *c)
 {
 	struct tcp_info info;
@@ -532,7 +532,7 @@ static int connect_to(struct connection *c)
 	return 0;
 }
 
-/* Tries the addresses that are left. */
+/* Tries the remaining addresses. */
 static void try_addresses(struct connection *c, int why)
 {
 	char text[128];
@@ -648,7 +648,7 @@ void connection_event(struct connection *c, uint32_t events, int64_t t_ns)
 		read_input(c);
 }
 
-/* ---- what they share ---- */
+/* ---- shared parts ---- */
 
 bool network_event(struct network *n, uint64_t tag, uint32_t events)
 {

@@ -1,12 +1,12 @@
 /* A connection: a socket from its opening to its end, whatever lies between us and the server: TCP or a Unix socket,
- * proxies, TLS. It moves bytes and says when they came; what they mean is its owner's matter.
+ * proxies, TLS. It moves bytes and times them; their meaning is its owner's matter.
  *
  *     c = connection_open(network, origin, index, owner);      // begins; owner->opened or owner->failed follows
  *     connection_write(c, head, body);                         // once it is open
  *     connection_event(c, events, t_ns);                       // epoll reported something: calls owner->input …
  *     connection_close(c);                                     // at any time, also in the owner's functions
  *
- * A closed connection is not used again before network_reap, so that whoever is called back may close any of them.
+ * A closed connection is not used again before network_reap, so whoever is called back may close any of them.
  */
 #ifndef IPF_CONNECTION_H
 #define IPF_CONNECTION_H
@@ -41,45 +41,45 @@ enum connection_end {
 	CONNECTION_TLS,      /* TLS failed */
 };
 
-/* What its owner is told. After `failed` and `ended` it is closed. */
+/* The events for its owner. After `failed` and `ended` it is closed. */
 struct connection_owner {
 	void (*opened)(struct connection *c);
 	/* It could not be opened: RECORD_CONNECT or RECORD_TLS, and why. */
 	void (*failed)(struct connection *c, enum record_error kind, const char *why);
 	void (*input)(struct connection *c, const char *bytes, size_t len); /* c->at has the time */
-	void (*drained)(struct connection *c); /* what connection_write left has been written */
+	void (*drained)(struct connection *c); /* the bytes left by connection_write have been written */
 	void (*ended)(struct connection *c, enum connection_end how, const char *why);
 };
 
 struct connection {
-	/* What each event needs comes first. */
+	/* Members of each event come first. */
 	struct network *network;
 	int fd; /* -1: none yet */
 	uint32_t generation;
 	struct exchange *exchanges; /* on it now */
 	struct tls *tls, *proxy_tls;
 	struct http2_session *h2; /* NULL: HTTP/1.1 */
-	int broken;               /* errno of a failed write; reads still tell what came before. 0: none */
+	int broken;               /* errno of a failed write; reads still return earlier bytes. 0: none */
 	uint32_t events;
 	uint8_t step;
-	bool existed;  /* before the request that uses it now */
+	bool existed;  /* before the request using it now */
 	bool kept;     /* the requests on it now found it idle, and none of them has been answered */
-	bool emptied;  /* all that was there has been read, in this event */
+	bool emptied;  /* all waiting bytes have been read, in this event */
 	bool finished; /* the socket has reported its end */
 	bool within;   /* its session of HTTP/2 is at work, and must not be freed */
 	struct socket_times times;
-	struct timestamp at; /* of the last read, from the run's start */
+	struct timestamp at; /* the last read, from the run's start */
 	struct http1_reader reader;
 
 	const struct origin *origin;
 	size_t target; /* the origin's number */
 	int64_t id;
 	int64_t begin_ns, dns_ns, connect_ns, tls_ns; /* from the run's start; IPF_ABSENT */
-	struct addrinfo *address;                     /* that is being tried */
-	struct buffer out;                            /* what waits to be written … */
+	struct addrinfo *address;                     /* the one being tried */
+	struct buffer out;                            /* bytes waiting to be written … */
 	size_t out_done;
 	struct unsent body;           /* … and after it, borrowed */
-	struct keep_alive keep_alive; /* what the server has announced */
+	struct keep_alive keep_alive; /* the server's announcement */
 	int64_t idle_ns;              /* since when it has carried no request; only if it is idle */
 
 	/* The pool's and the exchanges'. */
@@ -99,13 +99,13 @@ int network_open(struct network *n, const struct network_options *options, const
 void network_close(struct network *n); /* after all of its connections */
 /* Makes closed connections available again: when no function of the owner is on the stack. */
 void network_reap(struct network *n);
-/* The connection that an event of epoll belongs to; NULL: none any more. `tag` is the event's data. */
+/* The connection an event of epoll belongs to; NULL: none any more. `tag` is the event's data. */
 struct connection *network_find(const struct network *n, uint64_t tag);
-/* An event of it will be handled soon: fetches what that needs of the connection into the cache. */
+/* An event of it will be handled soon: prefetches the connection's members for it. */
 void network_prefetch(const struct network *n, uint64_t tag);
-/* An event of a socket that libcurl connects? Then it has been handled. */
+/* An event of a socket of libcurl? Then it has been handled. */
 bool network_event(struct network *n, uint64_t tag, uint32_t events);
-int64_t network_deadline(const struct network *n); /* of libcurl's timer, from the run's start; INT64_MAX: none */
+int64_t network_deadline(const struct network *n); /* libcurl's timer, from the run's start; INT64_MAX: none */
 void network_expire(struct network *n, int64_t now_ns);
 
 /* Begins to open one. It may be open, and have told so, when this returns. `prepare` sets the members that are the
@@ -116,8 +116,8 @@ struct connection *connection_open(struct network *n, const struct origin *origi
 void connection_close(struct connection *c, bool politely);
 void connection_event(struct connection *c, uint32_t events, int64_t t_ns);
 
-/* Writes head and body, after what waits. true: all has been written; false: the rest is, later (owner->drained). The
- * body is borrowed until then. What breaks the connection is reported later as well. */
+/* Writes head and body, after the waiting bytes. true: all has been written; false: the rest is, later
+ * (owner->drained). The body is borrowed until then. Errors of the connection are reported later. */
 bool connection_write(struct connection *c, const char *head, size_t len, struct unsent body);
 bool connection_is_drained(const struct connection *c);
 /* The kind of error if it is not open in time. */

@@ -11,7 +11,7 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-#define TAG ((uint64_t)UINT32_MAX << 32) /* of its sockets; no connection has this generation */
+#define TAG ((uint64_t)UINT32_MAX << 32) /* its sockets'; no connection has this generation */
 
 struct attempt {
 	struct connector *connector;
@@ -109,7 +109,7 @@ void connector_free(struct connector *k)
 	free(k);
 }
 
-/* Where to connect to; the scheme http, so that libcurl adds nothing of its own. NULL: out of memory. */
+/* Where to connect to; the scheme http, so libcurl adds nothing of its own. NULL: out of memory. */
 static char *url_of(const struct network *n, const struct origin *to)
 {
 	const struct network_path *p = n->o.path;
@@ -130,8 +130,7 @@ static bool set_up(struct attempt *a, const char *url)
 	curl_easy_setopt(e, CURLOPT_CONNECT_ONLY, 1L);
 	curl_easy_setopt(e, CURLOPT_FRESH_CONNECT, 1L);
 	curl_easy_setopt(e, CURLOPT_NOSIGNAL, 1L);
-	/* a lookup that takes longer than we wait is left to its thread: libcurl would wait for it, and all requests with
-	 * it */
+	/* a lookup taking longer than we wait is left to its thread: libcurl would wait for it, and all requests with it */
 	curl_easy_setopt(e, CURLOPT_QUICK_EXIT, 1L);
 	curl_easy_setopt(e, CURLOPT_DNS_CACHE_TIMEOUT, p->o.dns_each ? 0L : -1L);
 	bad |= curl_easy_setopt(e, CURLOPT_RESOLVE, a->origin->resolve);
@@ -169,7 +168,7 @@ void connector_forget(struct connector *k, const struct connection *c)
 	while (a && a->connection != c)
 		a = a->next;
 	if (a)
-		a->connection = NULL; /* it may be libcurl that calls us: it is removed later */
+		a->connection = NULL; /* it may be libcurl calling us: it is removed later */
 }
 
 static void finished(struct connector *k, struct attempt *a, CURLcode code)

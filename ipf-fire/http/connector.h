@@ -1,7 +1,7 @@
-/* Connections that libcurl makes: through SOCKS proxies, and to names that are looked up each time (--dns each). The
- * socket that comes out is ours; nothing that is measured on it goes through libcurl.
+/* Connections made by libcurl: through SOCKS proxies, and to names looked up each time (--dns each). The socket coming
+ * out is ours; nothing measured on it goes through libcurl.
  *
- * libcurl's sockets are registered with the same epoll as ours, under tags that no connection has.
+ * libcurl's sockets are registered with the same epoll as ours, under other tags than those of connections.
  */
 #ifndef IPF_CONNECTOR_H
 #define IPF_CONNECTOR_H

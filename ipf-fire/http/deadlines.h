@@ -1,7 +1,6 @@
-/* Deadlines of requests in flight. Most kinds of deadlines have a constant length, so that those of a kind expire in
- * the order in which they were set, and setting one costs little; one that expires before others that are set is moved
- * before them. A deadline need not be removed when its request ends: the
- * caller skips it when it expires.
+/* Deadlines of requests in flight. Most kinds of deadlines have a constant length, so those of a kind expire in the
+ * order in which they were set, and setting one costs little; an earlier one is moved before later ones. A deadline
+ * need not be removed when its request ends: the caller skips it when it expires.
  */
 #ifndef IPF_DEADLINES_H
 #define IPF_DEADLINES_H
@@ -13,7 +12,7 @@
 struct deadline {
 	int64_t at_ns;
 	void *owner;
-	uint64_t serial; /* of what the deadline was set for; if the owner has another one now, that has ended */
+	uint64_t serial; /* the deadline's owner; a new serial means the old one has ended */
 };
 
 struct deadlines;

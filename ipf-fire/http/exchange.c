@@ -19,7 +19,7 @@ _Static_assert(REFUSALS_MAX == 100, "the error text names the number");
 
 static const char user_agent[] = "ipf-fire/" IPF_VERSION;
 
-/* ---- what is sent ---- */
+/* ---- sending ---- */
 
 /* The URL of the request if it has its own; NULL: the origin's. */
 static const char *own_url(const struct exchange *x)
@@ -69,7 +69,7 @@ static struct http1_request http1_request_of(const struct exchange *x, const str
 	                              .body_bytes = request_body_len(&x->job->request)};
 }
 
-/* The head of a request that differs from others in its body only. false: it differs otherwise. */
+/* The head of requests differing in their bodies only. false: it differs otherwise. */
 static bool usual_head(struct exchange *x, const struct curl_slist *headers)
 {
 	struct transport *t = x->transport;
@@ -144,7 +144,7 @@ static void send_http2(struct exchange *x, struct connection *c, const struct cu
 	x->no_memory = x->stream < 0;
 }
 
-/* What the record says of the connection. The phases are those of the request that it was opened for. */
+/* The connection's members of the record. The phases are those of the request it was opened for. */
 static void note_connection(struct exchange *x, struct connection *c)
 {
 	struct job *job = x->job;
@@ -171,8 +171,7 @@ static bool append(struct curl_slist **list, const char *line)
 	return longer;
 }
 
-/* Sets headers of this request alone, if it needs any: the signature, and what the session was given. false: out of
- * memory. */
+/* Sets headers of this request alone, if it needs any: the signature, and the session's token. false: out of memory. */
 static bool own_headers(struct exchange *x, const struct curl_slist *list, struct curl_slist **own)
 {
 	struct transport *t = x->transport;
@@ -238,7 +237,7 @@ void exchange_sent(struct exchange *x)
 	release_request(x);
 }
 
-/* ---- what comes back ---- */
+/* ---- receiving ---- */
 
 void exchange_answered(struct exchange *x)
 {
@@ -316,11 +315,11 @@ void exchange_end(struct exchange *x, enum record_error kind, const char *why, i
 		job_fail(job, kind, kind == RECORD_OK ? "" : why);
 	if (job->asked.rank)
 		job->retry_after_ns = retry_after_ns(&job->asked, job->date_s == IPF_ABSENT ? time(NULL) : job->date_s);
-	if (job->status < 200 && job->status != IPF_ABSENT) /* of an interim response, and no other came */
+	if (job->status < 200 && job->status != IPF_ABSENT) /* an interim response's, and no other came */
 		job->status = IPF_ABSENT;
 }
 
-/* Its end answered the first packet of the request. An end that comes later is that of a request that the server was
+/* Its end answered the first packet of the request. An end coming later is that of a request the server was
  * processing. */
 static bool is_stale(const struct exchange *x, int64_t at_ns)
 {
@@ -348,7 +347,7 @@ enum record_error exchange_broken(struct exchange *x, enum connection_end how, c
 	bool answered = job->first_byte_ns != IPF_ABSENT;
 	if (!x->connection->kept || answered) {
 		snprintf(text, 256, "%s %s", why, answered ? "within the response" : "before a response");
-		/* with TLS 1.3 a server refuses our certificate after the handshake; what comes later breaks the connection */
+		/* with TLS 1.3 a server refuses our certificate after the handshake; later errors break the connection */
 		return how == CONNECTION_TLS && answered ? RECORD_RESET : kinds[how];
 	}
 	job->stale = is_stale(x, at_ns);

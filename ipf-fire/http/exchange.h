@@ -1,5 +1,5 @@
-/* A request and its response on their way: what is sent, what has come, how it ended. The transport makes them, for
- * jobs; connections and protocols tell them what happens.
+/* A request and its response in flight: the bytes to send, the bytes received, the end. The transport makes them, for
+ * jobs; connections and protocols report events to them.
  */
 #ifndef IPF_EXCHANGE_H
 #define IPF_EXCHANGE_H
@@ -10,7 +10,7 @@
 #include "http_date.h"
 #include "job/job.h"
 
-/* A request that an HTTP/2 server has refused this often fails. */
+/* A request an HTTP/2 server has refused this often fails. */
 #define REFUSALS_MAX 100
 
 struct transport;
@@ -41,15 +41,14 @@ void exchange_sent(struct exchange *x);
 /* It has bytes of the answer; `at` of the connection says when they came. */
 void exchange_answered(struct exchange *x);
 
-/* What the readers of HTTP/1.1 and HTTP/2 tell: the first argument is the exchange. */
+/* The events of the readers of HTTP/1.1 and HTTP/2: the first argument is the exchange. */
 void exchange_status(void *exchange, int status);
 void exchange_header(void *exchange, struct slice name, struct slice value);
 bool exchange_body(void *exchange, const char *bytes, size_t len);
 
 /* Notes how it ended; `at_ns` is when. The job is then complete. */
 void exchange_end(struct exchange *x, enum record_error kind, const char *why, int64_t at_ns);
-/* Had the server closed the kept connection before it saw the request, so that it can be sent again? No more than
- * once. */
+/* Had the server closed the kept connection before it saw the request, so it can be sent again? No more than once. */
 bool exchange_unseen(const struct exchange *x, int64_t at_ns);
 /* Its connection ended, with `why`: the kind and the text of its error. */
 enum record_error exchange_broken(struct exchange *x, enum connection_end how, const char *why, int64_t at_ns,

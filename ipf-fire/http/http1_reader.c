@@ -65,8 +65,8 @@ static bool may_be_status_line(size_t before, const char *text, size_t len)
 	return memcmp(begin + sizeof begin - 1 - rest, text, len < rest ? len : rest) == 0;
 }
 
-/* Finds the end of the line that begins in this piece or in r->line. HTTP1_COMPLETE: `line` is the line without its
- * end; it is in r->line if it came in pieces. */
+/* Finds the end of the line beginning in this piece or in r->line. HTTP1_COMPLETE: `line` is the line without its end;
+ * it is in r->line if it came in pieces. */
 static enum http1_result take_line(struct http1_reader *r, struct piece *p, struct slice *line)
 {
 	size_t len = (size_t)(p->end - p->at);
@@ -96,7 +96,7 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* NULL, or what is malformed. */
+/* Returns NULL, or the fault. */
 static const char *parse_status_line(struct http1_reader *r, const struct piece *p, struct slice line)
 {
 	const char *text = line.data;
@@ -193,7 +193,7 @@ static void read_connection(struct http1_reader *r, struct slice value)
 			r->keep_alive = true;
 }
 
-/* What the header says about the message's framing. NULL, or what is malformed. */
+/* The message's framing by the header. Returns NULL, or the fault. */
 static const char *read_framing(struct http1_reader *r, struct slice name, struct slice value)
 {
 	switch (name.len) {
@@ -210,7 +210,7 @@ static const char *read_framing(struct http1_reader *r, struct slice name, struc
 	}
 }
 
-/* What is malformed in a line that does not begin with a header's name and a colon. */
+/* The fault of a line not beginning with a header's name and a colon. */
 static const char *odd_name(struct slice line)
 {
 	const char *colon = memchr(line.data, ':', line.len);
@@ -232,7 +232,7 @@ static bool has_odd_control(struct slice value)
 	return false;
 }
 
-/* A header or trailer. NULL, or what is malformed. */
+/* A header or trailer. Returns NULL, or the fault. */
 static const char *parse_field(struct http1_reader *r, const struct piece *p, struct slice line)
 {
 	struct slice name = {line.data, header_name_length(line.data, line.len)};
@@ -259,7 +259,7 @@ static enum http1_result end(struct http1_reader *r)
 	return HTTP1_COMPLETE;
 }
 
-/* The headers have ended: what follows? RFC 9112 section 6.3. NULL, or what is malformed. */
+/* The headers have ended: sets the next state. RFC 9112 section 6.3. Returns NULL, or the fault. */
 static const char *begin_body(struct http1_reader *r)
 {
 	if (r->coded && r->has_length)
@@ -282,7 +282,7 @@ static const char *begin_body(struct http1_reader *r)
 	return NULL;
 }
 
-/* NULL, or what is malformed. */
+/* Returns NULL, or the fault. */
 static const char *parse_line(struct http1_reader *r, const struct piece *p, struct slice line)
 {
 	if (r->state == STATUS_LINE)
@@ -341,7 +341,7 @@ static int hex_value(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* A byte of the line with a chunk's size. NULL, or what is malformed. */
+/* A byte of the line with a chunk's size. Returns NULL, or the fault. */
 static const char *read_size(struct http1_reader *r, char c)
 {
 	int digit = hex_value(c);

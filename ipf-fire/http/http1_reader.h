@@ -1,5 +1,5 @@
-/* Reads HTTP/1.1 responses (RFC 9112), strictly: what the standard does not allow is malformed, and said with the byte
- * at which it began. Does no input, keeps no time, knows no connection:
+/* Reads HTTP/1.1 responses (RFC 9112), strictly: a breach of the standard is malformed, with the offset of its first
+ * byte. Does no input, keeps no time, knows no connection:
  *
  *     struct http1_reader r = {0};
  *     http1_begin(&r, false);                                       // for each response
@@ -11,8 +11,8 @@
  * A body ends by Content-Length, by the last chunk, or when the connection closes. However the bytes come in pieces,
  * the result is the same. Malformed are, among others: both length and chunks (RFC 9112 section 6.3 lets a client
  * refuse them), any transfer coding but `chunked`, one in a response of HTTP/1.0 (section 6.1: its framing is faulty),
- * a length that is no number or differs from another one, folded lines, white space before a colon, NUL, a bare CR, a
- * chunk size that overflows. A bare LF ends a line of the head or of the trailers (section 2.2 allows it), but no line
+ * a length other than a number or differs from another one, folded lines, white space before a colon, NUL, a bare CR,
+ * an overflowing chunk size. A bare LF ends a line of the head or of the trailers (section 2.2 allows it), but no line
  * of chunks. No upgrade is ever requested: 101 is malformed, too.
  */
 #ifndef IPF_HTTP1_READER_H
@@ -31,15 +31,15 @@ enum http1_result {
 	HTTP1_MORE,      /* all was used, and more is to come */
 	HTTP1_COMPLETE,  /* the response has ended */
 	HTTP1_CUT,       /* only from http1_closed: the connection closed within the response, or before it */
-	HTTP1_MALFORMED, /* `why` and `offset` say what */
+	HTTP1_MALFORMED, /* `why` and `offset` give the fault */
 	HTTP1_TOO_LARGE, /* the header lines */
 	HTTP1_STOPPED,   /* the sink wanted no more */
-	HTTP1_NO_MEMORY, /* for a line that came in pieces */
+	HTTP1_NO_MEMORY, /* for a line coming in pieces */
 };
 
 /* Receives a response, in its order. Slices are valid during the call only. */
 struct http1_sink {
-	void (*status)(void *data, int status);                            /* of interim responses (1xx), too */
+	void (*status)(void *data, int status);                            /* interim responses (1xx), too */
 	void (*header)(void *data, struct slice name, struct slice value); /* without white space around; trailers, too */
 	bool (*body)(void *data, const char *bytes, size_t len);           /* without framing; false: no more */
 };
@@ -47,11 +47,11 @@ struct http1_sink {
 /* Begins as {0}. Members without a comment are the reader's own. */
 struct http1_reader {
 	uint64_t left;       /* bytes of the body, or of the chunk */
-	uint64_t offset;     /* bytes of this response that were used; HTTP1_MALFORMED: where the line or byte begins */
-	struct buffer line;  /* a line that came in pieces; empty otherwise */
-	const char *why;     /* what is malformed; a constant text */
+	uint64_t offset;     /* used bytes of this response; HTTP1_MALFORMED: where the line or byte begins */
+	struct buffer line;  /* a line coming in pieces; empty otherwise */
+	const char *why;     /* the fault; a constant text */
 	uint32_t headers;    /* bytes of header lines so far */
-	uint16_t status;     /* of the last status line; 0: none yet */
+	uint16_t status;     /* the last status line's; 0: none yet */
 	uint16_t chunk_line; /* bytes of the chunk's size and extensions so far */
 	uint8_t interim;     /* 1xx responses so far */
 	uint8_t state;
@@ -65,7 +65,7 @@ void http1_begin(struct http1_reader *r, bool no_body);
  * HTTP1_MORE. After any other result the response is over: begin the next one, or close the connection. */
 enum http1_result http1_read(struct http1_reader *r, const char *bytes, size_t len, size_t *used,
                              const struct http1_sink *sink, void *data);
-/* The connection was closed: HTTP1_COMPLETE if that ends the body, else HTTP1_CUT. */
+/* The connection was closed: HTTP1_COMPLETE if this ends the body, else HTTP1_CUT. */
 enum http1_result http1_closed(const struct http1_reader *r);
 void http1_release(struct http1_reader *r);
 

@@ -7,7 +7,7 @@
 
 /* ---- entries of the list ---- */
 
-/* What follows the name: the value without white space around it. `empty`: the entry is "Name;". */
+/* The text after the name: the value without white space around it. `empty`: the entry is "Name;". */
 static struct slice value_of(const char *entry, bool *empty)
 {
 	const char *colon = strchr(entry, ':'), *semicolon = strchr(entry, ';');

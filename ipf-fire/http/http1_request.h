@@ -4,9 +4,9 @@
  * body.len}; struct slice after = http1_request_head(&q, &head); if (head.failed) …                       // out of
  * memory write head, body, after                  // `after` ends a body in chunks; empty otherwise
  *
- * A header list is that of CURLOPT_HTTPHEADER: "Name: value" is sent verbatim, and replaces what would be sent by
- * default under that name; "Name:" only suppresses it; "Name;" sends it empty. Unlike libcurl, no Content-Type is made
- * up if the list has none, and a Proxy-Authorization in the list replaces the default one.
+ * A header list is that of CURLOPT_HTTPHEADER: "Name: value" is sent verbatim, and replaces the default header of that
+ * name; "Name:" only suppresses it; "Name;" sends it empty. Unlike libcurl, no Content-Type is made up if the list has
+ * none, and a Proxy-Authorization in the list replaces the default one.
  */
 #ifndef IPF_HTTP1_REQUEST_H
 #define IPF_HTTP1_REQUEST_H
@@ -20,8 +20,8 @@
 struct http1_request {
 	const char *method;
 	struct slice target;        /* "/path?query"; for a forwarding proxy "http://host:port/path?query" */
-	struct slice host;          /* of Host: the authority without credentials, "name", "name:port", "[::1]:8000" */
-	struct slice authorization; /* of Authorization; absent: none */
+	struct slice host;          /* Host's value: the authority without credentials, "name", "name:port", "[::1]:8000" */
+	struct slice authorization; /* Authorization's value; absent: none */
 	struct slice proxy_authorization;
 	bool forwarded;          /* by a proxy: also sends Proxy-Connection: Keep-Alive */
 	struct slice user_agent; /* absent: none */
@@ -30,11 +30,11 @@ struct http1_request {
 };
 
 /* Appends the head. A list with "Transfer-Encoding: chunked" sends the body as one chunk, whose size is part of the
- * head. Returns what has to follow the body, a constant. */
+ * head. Returns the bytes to follow the body, a constant. */
 struct slice http1_request_head(const struct http1_request *q, struct buffer *head);
 
-/* The same in two parts, for requests that differ in their bodies only: all but the length, once, and then the length
- * and the end of the head for each. Not for lists that say themselves how long the body is, or that it comes in chunks.
+/* The same in two parts, for requests differing in their bodies only: all but the length, once, and then the length and
+ * the end of the head for each. Not for lists saying themselves how long the body is, or by chunks.
  */
 void http1_request_begin(const struct http1_request *q, struct buffer *head);
 void http1_request_length(const char *method, uint64_t body_bytes, struct buffer *head);

@@ -10,14 +10,14 @@
 #include <strings.h>
 
 #define WINDOW            INT32_MAX
-#define CONTINUATIONS     64   /* of 16 KiB each: more than HTTP2_HEADERS_MOST, so that it is the stream that ends */
-#define FRAMES_WAIT       4096 /* answers of ours that may wait for a socket that takes nothing, and … */
+#define CONTINUATIONS     64   /* frames of 16 KiB: more than HTTP2_HEADERS_MOST, whose breach ends the stream alone */
+#define FRAMES_WAIT       4096 /* answers of ours possibly waiting for a socket taking nothing, and … */
 #define FRAMES_WAIT_EACH  4    /* … for each stream */
 #define KEPT_WHILE_IDLE   ((size_t)16 << 10)
 #define HEADER_LINE_EXTRA 32 /* RFC 9113 section 6.5.2, SETTINGS_MAX_HEADER_LIST_SIZE */
 #define HTTP1             "HTTP/1."
 
-/* In the order of their ids, in which they are sent, so that those that are not sent yet are the last ones. */
+/* In the order of their ids, in which they are sent, so unsent ones are last. */
 struct http2_stream {
 	struct http2_stream *next, *previous;
 	void *owner;
@@ -36,9 +36,9 @@ struct http2_session {
 	const struct http2_sink *sink;
 	struct http2_stream *first, *last, *first_held;
 	size_t count;      /* in the list */
-	size_t live, held; /* those that have not ended; … nor been sent */
+	size_t live, held; /* those in progress; … nor been sent */
 	struct buffer output;
-	nghttp2_nv *fields; /* of the request that is being made */
+	nghttp2_nv *fields; /* the request being made */
 	size_t fields_count, fields_cap, fields_bytes;
 	const char *error; /* NULL: the connection is good */
 	char protocol_error[120];
@@ -81,7 +81,7 @@ static void stream_free(struct http2_session *s, struct http2_stream *x)
 	free(x);
 }
 
-/* nghttp2 knows those that are sent. */
+/* nghttp2 knows sent ones. */
 static struct http2_stream *stream_find(const struct http2_session *s, int32_t id)
 {
 	struct http2_stream *x = nghttp2_session_get_stream_user_data(s->frames, id);
@@ -112,7 +112,7 @@ static int reset(struct http2_session *s, int32_t id, uint32_t code)
 	return nghttp2_submit_rst_stream(s->frames, NGHTTP2_FLAG_NONE, id, code) ? NGHTTP2_ERR_CALLBACK_FAILURE : 0;
 }
 
-/* ---- what nghttp2 reports ---- */
+/* ---- events of nghttp2 ---- */
 
 static struct slice slice_in(nghttp2_rcbuf *counted)
 {
@@ -139,7 +139,7 @@ static int on_header(nghttp2_session *frames, const nghttp2_frame *frame, nghttp
 		s->sink->header(x->owner, left, right);
 		return 0;
 	}
-	/* :status is the only one; nghttp2 has checked that it is three digits, and has put a NUL after them */
+	/* :status is the only one; nghttp2 has checked it is three digits, and has put a NUL after them */
 	int status = (int)strtol(right.data, NULL, 10);
 	if (status < 100) {
 		stream_end(s, x, HTTP2_MALFORMED, NGHTTP2_PROTOCOL_ERROR);
@@ -223,7 +223,7 @@ static int on_stream_closed(nghttp2_session *frames, int32_t id, uint32_t code, 
 	return 0;
 }
 
-/* The only GOAWAY that is sent is nghttp2's, for a server that breaks the protocol. */
+/* The only GOAWAY sent is nghttp2's, for a server breaking the protocol. */
 static void note_protocol_error(struct http2_session *s, const nghttp2_goaway *goaway)
 {
 	int len = goaway->opaque_data_len < 80 ? (int)goaway->opaque_data_len : 80;
@@ -271,7 +271,7 @@ static ssize_t offer_body(nghttp2_session *frames, int32_t id, uint8_t *to, size
 	return (ssize_t)(unsent_len(&x->body) < most ? unsent_len(&x->body) : most);
 }
 
-/* A frame that found no room may be asked for again when its stream has ended: then it is not sent. */
+/* A frame finding no room may be asked for again when its stream has ended: then it is not sent. */
 static int copy_body(nghttp2_session *frames, nghttp2_frame *frame, const uint8_t *header, size_t len,
                      nghttp2_data_source *source, void *data)
 {
@@ -544,7 +544,7 @@ static const char *failure_text(ssize_t result)
 	                                                                             : nghttp2_strerror((int)result);
 }
 
-/* Clear words for a server that does not speak HTTP/2: the most frequent mistake with prior knowledge. */
+/* Clear words for a server without HTTP/2: the most frequent mistake with prior knowledge. */
 static bool is_http1(struct http2_session *s, const char *bytes, size_t len)
 {
 	for (size_t i = 0; i < len && s->http1 < strlen(HTTP1); i++)
@@ -569,7 +569,7 @@ bool http2_input(struct http2_session *s, const char *bytes, size_t len)
 	return true;
 }
 
-/* Fills the output from its beginning. A header block is never cut, so that a request is either sent or held. */
+/* Fills the output from its beginning. A header block is never cut, so a request is either sent or held. */
 static ssize_t fill_output(struct http2_session *s)
 {
 	const uint8_t *frame;
@@ -612,7 +612,7 @@ const char *http2_error(const struct http2_session *s)
 	return s->error;
 }
 
-/* ---- what is known of the connection ---- */
+/* ---- state of the connection ---- */
 
 bool http2_settled(const struct http2_session *s)
 {

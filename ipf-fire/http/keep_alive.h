@@ -7,8 +7,8 @@
  *     keep_alive_read(&k, value);                 // with each such header
  *     if (keep_alive_over(&k, idle_ns)) …         // the server may close it before a request gets there
  *
- * `max` counts the requests after the one that was answered (Apache httpd); servers for which it is that of the whole
- * connection (Node.js) say with its last answer that they close it.
+ * `max` counts the requests after the answered one (Apache httpd); servers for which it counts the whole connection
+ * (Node.js) say with its last answer they close it.
  */
 #ifndef IPF_KEEP_ALIVE_H
 #define IPF_KEEP_ALIVE_H
@@ -18,14 +18,14 @@
 #include <stdint.h>
 
 struct keep_alive {
-	int64_t idle_ns;  /* that it may be idle; INT64_MAX: not announced */
-	int64_t requests; /* that may follow; INT64_MAX: not announced */
+	int64_t idle_ns;  /* the time it may be idle; INT64_MAX: not announced */
+	int64_t requests; /* the number that may follow; INT64_MAX: not announced */
 };
 
 #define KEEP_ALIVE_UNKNOWN ((struct keep_alive){INT64_MAX, INT64_MAX})
 
-/* Takes what it knows from the value of a header, and nothing from what is no number. The time that a connection may be
- * idle is a second less than the server says, and half of less than two seconds: a request needs time to get there. */
+/* Takes the known values of a header, and ignores anything but numbers. The time a connection may be idle is a second
+ * less than the server says, and half of less than two seconds: a request needs time to get there. */
 void keep_alive_read(struct keep_alive *k, struct slice value);
 void keep_alive_sent(struct keep_alive *k);
 bool keep_alive_over(const struct keep_alive *k, int64_t idle_ns);

@@ -1,5 +1,5 @@
-/* What the connections of a sending thread share: options, the TLS contexts, who connects through libcurl, the clock.
- * It is opened and closed by connection.h.
+/* Shared by the connections of a sending thread: options, the TLS contexts, who connects through libcurl, the clock. It
+ * is opened and closed by connection.h.
  */
 #ifndef IPF_NETWORK_H
 #define IPF_NETWORK_H
@@ -36,13 +36,13 @@ struct network {
 	struct network_options o;
 	struct timestamps *timestamps;
 	struct tls_context *tls, *proxy_tls; /* NULL: not needed (yet) */
-	struct connector *connector;         /* of libcurl; NULL: not needed (yet) */
+	struct connector *connector;         /* libcurl's; NULL: not needed (yet) */
 	struct connection **by_fd;
 	size_t by_fd_count;
 	struct connection *closed, *spare;
 	size_t sources;   /* local addresses used so far, in turn */
 	int64_t zero_ns;  /* the run's start */
-	int64_t event_ns; /* when what is being handled was reported */
+	int64_t event_ns; /* the report of the current event */
 	char *buffer;     /* for reads */
 };
 

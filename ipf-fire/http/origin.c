@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What user and password of the URL say in a header: "Basic " and both in base64 (RFC 7617). NULL: it has none. -1: out
+/* User and password of the URL as a header's value: "Basic " and both in base64 (RFC 7617). NULL: it has none. -1: out
  * of memory. */
 static int authorization_of(CURLU *u, char **authorization)
 {

@@ -1,5 +1,5 @@
-/* What a target of the endpoint means for connections and requests: where to connect, what to call the host, which path
- * to ask for. Made once, before the run.
+/* A target of the endpoint for connections and requests: where to connect, the host's name, the path. Made once, before
+ * the run.
  */
 #ifndef IPF_ORIGIN_H
 #define IPF_ORIGIN_H
@@ -18,7 +18,7 @@ enum route {
 
 struct origin {
 	enum route route;
-	bool by_libcurl;            /* libcurl connects: SOCKS proxies, and names that are looked up each time */
+	bool by_libcurl;            /* libcurl connects: SOCKS proxies, and names looked up each time */
 	bool tls;                   /* to the server */
 	char *host;                 /* without brackets */
 	char *authority;            /* "host:port", the port left out if it is the scheme's own */
@@ -29,9 +29,9 @@ struct origin {
 	char *proxy_authorization;  /* the same by the proxy's URL */
 	struct curl_slist *resolve; /* addresses for libcurl; borrowed */
 	struct addrinfo *addresses; /* to connect to, the first one tried first; borrowed, or `local` */
-	struct addrinfo local;      /* of a Unix socket */
+	struct addrinfo local;      /* a Unix socket's */
 	struct sockaddr_un local_address;
-	struct buffer head; /* of its requests, if they differ in their bodies only; empty: not made yet */
+	struct buffer head; /* its requests', if they differ in their bodies only; empty: not made yet */
 };
 
 /* After preflight_connect has found the target's addresses, which are borrowed. `http2`: requests are sent in HTTP/2,

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#define FIRST_SIZE    ((size_t)1024)  /* of the table of sessions; a power of two */
+#define FIRST_SIZE    ((size_t)1024)  /* the initial size of the table of sessions; a power of two */
 #define SESSIONS_KEPT ((size_t)16384) /* idle connections of sessions, before the oldest is closed */
 #define UNSETTLED     100u            /* streams before the server has said how many: RFC 9113 section 6.5.2 */
 
@@ -87,7 +87,7 @@ void shelf_leave(struct pool *p, struct shelf *s)
 	p->sessions[hole] = NULL;
 	p->sessions_count--;
 	free(s);
-	/* move up the entries behind it that would not be found any more */
+	/* move up the entries behind it, which would be lost */
 	for (size_t i = (hole + 1) & mask; p->sessions[i]; i = (i + 1) & mask)
 		if (((i - home(p, p->sessions[i]->target, p->sessions[i]->key)) & mask) >= ((i - hole) & mask)) {
 			p->sessions[hole] = p->sessions[i];
@@ -198,7 +198,7 @@ bool pool_must_wait(const struct pool *p, const struct shelf *s, size_t ahead)
 		return false;
 	if (p->policy->kind == CONNECTION_POLICY_POOL && s->open + s->opening >= (size_t)p->policy->pool)
 		return true;
-	/* each that is being opened has room for its opener, and more */
+	/* each being opened has room for its opener, and more */
 	return ahead < s->opening * (pool_streams(p, s->target) - 1);
 }
 

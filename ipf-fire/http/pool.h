@@ -1,5 +1,5 @@
-/* Which connection a request goes on: --connections and --streams. Connections that are interchangeable stand in one
- * shelf: those to a target, or those of a session to a target. The pool knows what is free and what may be opened; the
+/* Which connection a request goes on: --connections and --streams. Interchangeable connections stand in one shelf:
+ * those to a target, or those of a session to a target. The pool knows free connections and how many may be opened; the
  * transport opens, sends and closes.
  *
  *     shelf = pool_shelf(pool, target, key);         // key: of a session that has connections of its own; else 0
@@ -22,16 +22,16 @@ struct shelf {
 	uint64_t key;                        /* 0: of no session */
 	struct connection *room, *room_last; /* open ones with room; the last used first */
 	size_t open, opening;                /* connections */
-	struct exchange *held, *held_last;   /* requests that have started, and wait for one of them */
+	struct exchange *held, *held_last;   /* started requests waiting for one of them */
 	size_t held_count;
-	bool due; /* there may be room for those that it holds */
+	bool due; /* there may be room for those it holds */
 	struct shelf *next_due;
 	size_t users; /* requests and connections: without any, a session's shelf goes */
 };
 
-/* What is known of a target. */
+/* The state of a target. */
 struct pool_target {
-	struct shelf shelf;      /* of no session */
+	struct shelf shelf;      /* for requests without a session */
 	size_t busy;             /* requests */
 	struct job_list waiting; /* for a connection of a pool; not started */
 	bool http1_only;         /* the server agreed only to HTTP/1.1 */
@@ -44,7 +44,7 @@ struct pool {
 	size_t count;
 	struct shelf **sessions; /* a hash table with linear probing, at most half full */
 	size_t sessions_size, sessions_count;
-	struct connection *idle, *idle_last; /* of sessions; the last used first */
+	struct connection *idle, *idle_last; /* for sessions; the last used first */
 	size_t idle_count;
 };
 
@@ -71,16 +71,16 @@ void pool_opening(struct shelf *s, struct connection *c);
 void pool_opened(struct pool *p, struct connection *c);
 /* One request less on it. It is offered to others unless it is retired. */
 void pool_give_back(struct pool *p, struct connection *c);
-/* What it can carry may have changed. */
+/* Its capacity may have changed. */
 void pool_update(struct pool *p, struct connection *c);
 /* No new requests go on it. */
 void pool_retire(struct pool *p, struct connection *c);
 /* It is closed, or could not be opened. */
 void pool_gone(struct pool *p, struct connection *c);
-/* The idle connection that is to be closed, since there are too many; NULL. */
+/* The idle connection to close, since there are too many; NULL. */
 struct connection *pool_surplus(const struct pool *p);
 
 void shelf_hold(struct shelf *s, struct exchange *x);
-void shelf_release(struct shelf *s, struct exchange *x); /* any of those that it holds */
+void shelf_release(struct shelf *s, struct exchange *x); /* any of those it holds */
 
 #endif

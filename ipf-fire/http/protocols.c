@@ -100,7 +100,7 @@ void protocols_close_all(struct transport *t)
 			protocols_close(t->network.by_fd[fd]);
 }
 
-/* A connection that takes no more requests, and has none left, is closed. */
+/* A connection taking no more requests, and has none left, is closed. */
 static void close_if_done(struct connection *c)
 {
 	if (c->step == STEP_OPEN && c->retired && !c->streams && !c->within)
@@ -125,7 +125,7 @@ static void on_sent(void *stream)
 	x->connection->leaving = x;
 }
 
-/* All that the session has given out is written. */
+/* All the session has given out is written. */
 static void mark_sent(struct connection *c)
 {
 	for (struct exchange *x; (x = c->leaving);) {
@@ -134,7 +134,7 @@ static void mark_sent(struct connection *c)
 	}
 }
 
-/* Ends all requests of a connection that is of no use any more, and closes it. */
+/* Ends all requests of a useless connection, and closes it. */
 static void break_session(struct connection *c)
 {
 	struct transport *t = transport_of(c);
@@ -150,7 +150,7 @@ static void break_session(struct connection *c)
 	protocols_close(c);
 }
 
-/* Writes what the session has to say, and does what follows from what has become of it. */
+/* Writes the session's output, and handles its new state. */
 static void settle(struct connection *c)
 {
 	struct transport *t = transport_of(c);
@@ -243,8 +243,8 @@ void protocols_leave(struct exchange *x, bool whole)
 
 /* ---- HTTP/2: in ---- */
 
-/* The server has not looked at the request. It goes on another connection, or on this one if that has room for it now;
- * the time that this takes is part of the request's time. */
+/* The server has not looked at the request. It goes on another connection, or on this one if it has room now; this time
+ * is part of the request's time. */
 static void resend(struct exchange *x)
 {
 	struct job *job = x->job;
@@ -271,7 +271,7 @@ static void send_refused(struct exchange *x)
 	resend(x);
 }
 
-/* A kept connection that the server had closed. */
+/* A kept connection the server had closed. */
 static void send_unseen(struct exchange *x)
 {
 	const struct connection *c = x->connection;

@@ -62,7 +62,7 @@ static bool is_named(struct slice name, const char *as)
 	return name.len == strlen(as) && !strncasecmp(name.data, as, name.len);
 }
 
-/* Where a redirect leads, without the query of a URL that has no host. */
+/* Where a redirect leads, without the query of a URL without a host. */
 static void keep_location(struct job *job, struct slice value)
 {
 	struct buffer clean = {0};

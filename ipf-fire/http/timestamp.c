@@ -15,7 +15,7 @@
 #define SEND_EVERY_NS (NS_PER_MS / 2) /* at most one timestamp of a send per this time: it costs 2 to 3 us … */
 #define SEND_BURST    1024            /* … except for this many in a burst */
 #define LOOK_NS       NS_PER_MS       /* how long the offset of the clocks is trusted */
-/* What is asked of the kernel about what comes in. */
+/* Asks the kernel for timestamps of input. */
 #define RECEIVES (SOF_TIMESTAMPING_RX_SOFTWARE | SOF_TIMESTAMPING_SOFTWARE)
 /* Tolerance for a timestamp in the future: the offset is only as accurate as the clocks can be read. */
 #define SLACK_NS 1000
@@ -23,9 +23,9 @@
 struct timestamps {
 	bool kernel;
 	int held_fd;                     /* see timestamps_new */
-	int64_t offset_ns, width_ns;     /* wall clock minus our clock, as of a comparison that took `width_ns` */
+	int64_t offset_ns, width_ns;     /* wall clock minus our clock, by a comparison lasting `width_ns` */
 	int64_t looked_ns;               /* time of the last comparison, on our clock; INT64_MIN: none yet */
-	bool stepped;                    /* the last comparison found that the clock was set */
+	bool stepped;                    /* the last comparison found the clock was set */
 	int64_t credit_ns, credit_at_ns; /* how much time may be spent on timestamps of sends, and as of when */
 	struct thread_stats *stats;
 };
@@ -137,7 +137,7 @@ void timestamps_watch_sends(struct socket_times *times, int fd)
 	times->sent_bytes = 0;
 }
 
-/* Reads one entry of the error queue: which byte of all that were sent left, and when, by the wall clock. */
+/* Reads one entry of the error queue: which byte of all sent left, and when, by the wall clock. */
 static bool read_entry(struct msghdr *m, uint32_t *byte, int64_t *wall_ns)
 {
 	bool is_send = false;
@@ -253,7 +253,7 @@ struct timestamps *timestamps_new(struct thread_stats *stats, bool kernel)
 	if (!kernel)
 		return s;
 	/* The kernel timestamps packets while any socket asks for it, and starts a moment after the first one asked. This
-	 * socket asks all the time, so that no connection is the first. */
+	 * socket asks all the time, so no connection is the first. */
 	s->held_fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (s->held_fd >= 0)
 		setsockopt(s->held_fd, SOL_SOCKET, SO_TIMESTAMPNS, &on, sizeof on);

@@ -10,10 +10,10 @@
  *     times.sent_ns                                            // when its last byte left, if known by now
  *
  * The kernel's timestamps are on CLOCK_REALTIME. Its offset from CLOCK_MONOTONIC changes only when the clock is set.
- * The offset is checked at the first read of every millisecond, so that a step is noticed, counted and followed.
+ * The offset is checked at the first read of every millisecond, so a step is noticed, counted and followed.
  *
- * An impossible timestamp is rejected: one that is later than our own clock at the read, or (the caller decides that,
- * with timestamps_reject) earlier than the request.
+ * An impossible timestamp is rejected: one later than our own clock at the read, or (the caller decides, with
+ * timestamps_reject) earlier than the request.
  */
 #ifndef IPF_TIMESTAMP_H
 #define IPF_TIMESTAMP_H
@@ -33,11 +33,11 @@ struct timestamp {
 	int64_t own_ns; /* our clock, right after the read */
 };
 
-/* What is known of a socket. All zero: nothing is asked of the kernel. */
+/* The timestamps of a socket. All zero: nothing is asked of the kernel. */
 struct socket_times {
-	struct timestamp last; /* of the packet that was read last */
+	struct timestamp last; /* the packet read last */
 	int64_t wall_ns;       /* its timestamp on the wall clock; 0: it had none */
-	int64_t sent_ns;       /* when the last byte that was sent left; 0: not known (yet) */
+	int64_t sent_ns;       /* when the last byte sent left; 0: not known (yet) */
 	uint32_t sent_bytes;   /* since sends are timestamped; wraps around, like the kernel's counter */
 	bool receives, sends;  /* the kernel timestamps them */
 };
@@ -51,21 +51,21 @@ const char *timestamps_trial(void);
 struct timestamps *timestamps_new(struct thread_stats *stats, bool kernel);
 void timestamps_free(struct timestamps *s); /* NULL is fine */
 
-/* Asks the kernel to timestamp what arrives on a socket. false: it does not, as with Unix sockets. */
+/* Asks the kernel to timestamp packets received on a socket. false: it does not, as with Unix sockets. */
 bool timestamps_watch(const struct timestamps *s, struct socket_times *times, int fd);
-/* Asks it to timestamp what leaves on a watched socket, which is connected: it refuses others. Each send then says
- * whether it is timestamped, because that costs more than a microsecond: there are at most two thousand a second. */
+/* Asks it to timestamp packets sent on a watched socket, which is connected: it refuses others. Each send then says
+ * whether it is timestamped, as this costs more than a microsecond: there are at most two thousand a second. */
 void timestamps_watch_sends(struct socket_times *times, int fd);
 
 /* As recv, without flags, and when the bytes came. */
 ssize_t timestamps_recv(struct timestamps *s, struct socket_times *times, int fd, void *to, size_t len,
                         struct timestamp *at);
-/* Rejects the socket's last timestamp as impossible: from here on it is that of our own clock. */
+/* Rejects the socket's last timestamp as impossible: from here on it is our own clock's. */
 void timestamps_reject(struct timestamps *s, struct socket_times *times);
 
 /* As writev, without SIGPIPE. On most network paths the timestamp is there when the call returns. */
 ssize_t timestamps_send(struct timestamps *s, struct socket_times *times, int fd, struct iovec *parts, size_t count);
-/* Call it if epoll reports an error on the socket: this may only be a timestamp that came after the send, and is then
+/* Call it if epoll reports an error on the socket: this may only be a timestamp coming after the send, and is then
  * read. */
 void timestamps_late(struct timestamps *s, struct socket_times *times, int fd);
 

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WRITE_MOST ((size_t)64 << 10) /* bytes that are encrypted before they are written */
-#define NAME_MOST  256                /* of a host, RFC 1035 section 2.3.4, and its NUL */
+#define WRITE_MOST ((size_t)64 << 10) /* bytes encrypted before they are written */
+#define NAME_MOST  256                /* a host's, RFC 1035 section 2.3.4, and its NUL */
 
 struct tls_context {
 	SSL_CTX *ssl;
@@ -28,9 +28,9 @@ struct tls {
 	void *data;
 	size_t key;
 	struct buffer out;    /* encrypted, and not yet written */
-	size_t written;       /* of `out` */
-	size_t taken;         /* bytes of the caller's that `out` has, and that tls_write has not yet reported */
-	unsigned long reason; /* OpenSSL's code of what failed */
+	size_t written;       /* bytes of `out` */
+	size_t taken;         /* bytes of the caller's in `out`, not yet reported by tls_write */
+	unsigned long reason; /* OpenSSL's code of the failure */
 	enum tls_result end;  /* once TLS has failed */
 	int io_errno;
 	bool no_read;  /* this call reads no more from the socket */
@@ -68,7 +68,7 @@ static int on_read(BIO *bio, char *to, int len)
 	return (int)got;
 }
 
-/* Collects, so that one write sends all records of a call. */
+/* Collects, so one write sends all records of a call. */
 static int on_write(BIO *bio, const char *from, int len)
 {
 	struct tls *t = BIO_get_data(bio);
@@ -92,7 +92,7 @@ static BIO_METHOD *method_new(void)
 	return NULL;
 }
 
-/* Writes what OpenSSL has left. */
+/* Writes OpenSSL's waiting bytes. */
 static enum tls_result flush(struct tls *t)
 {
 	while (t->written < t->out.len && !t->broken) {
@@ -145,7 +145,7 @@ static int set_trust(SSL_CTX *ssl, const struct tls_options *o, struct ipf_error
 	if (o->insecure)
 		return 0;
 	SSL_CTX_set_verify(ssl, SSL_VERIFY_PEER, NULL);
-	/* as libcurl does: any certificate that is trusted ends the chain, a server's own as well */
+	/* as libcurl does: any certificate trusted ends the chain, a server's own as well */
 	X509_VERIFY_PARAM_set_flags(param, X509_V_FLAG_PARTIAL_CHAIN | X509_V_FLAG_TRUSTED_FIRST);
 	X509_VERIFY_PARAM_set_hostflags(param, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
 	if (o->cacert && SSL_CTX_load_verify_file(ssl, o->cacert) != 1)
@@ -232,7 +232,7 @@ void tls_context_free(struct tls_context *c)
 
 /* ---- a connection ---- */
 
-/* Sets what the server's certificate has to be for, and which server is meant. */
+/* Sets the name for the server's certificate and for the handshake. */
 static bool set_host(struct tls *t, const char *host)
 {
 	X509_VERIFY_PARAM *param = SSL_get0_param(t->ssl);
@@ -296,7 +296,7 @@ void tls_free(struct tls *t)
 {
 	if (!t)
 		return;
-	/* a connection that only ended is no reason against its session, which others use */
+	/* a connection just ended is no reason against its session, which others use */
 	if (t->ssl && !(t->failed && t->end == TLS_FAILED))
 		SSL_set_shutdown(t->ssl, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
 	SSL_free(t->ssl);
@@ -306,7 +306,7 @@ void tls_free(struct tls *t)
 
 /* ---- moving bytes ---- */
 
-/* What became of a call of OpenSSL's that did not succeed. */
+/* The meaning of a failed call of OpenSSL. */
 static enum tls_result why_not(struct tls *t, int returned)
 {
 	int error = SSL_get_error(t->ssl, returned);
@@ -320,7 +320,7 @@ static enum tls_result why_not(struct tls *t, int returned)
 	t->end = t->at_end ? TLS_CUT : t->broken ? TLS_BROKEN : TLS_FAILED;
 	t->reason = t->out.failed ? ERR_PACK(ERR_LIB_SSL, 0, ERR_R_MALLOC_FAILURE) : reason;
 	if (t->end == TLS_FAILED)
-		flush(t); /* the alert for the server; what becomes of it changes nothing */
+		flush(t); /* the alert for the server; its fate changes nothing */
 	errno = t->io_errno;
 	return t->end;
 }
@@ -368,7 +368,7 @@ enum tls_result tls_read(struct tls *t, char *to, size_t len, size_t *got)
 	int returned = SSL_read_ex(t->ssl, to, len, &bytes);
 	while (returned == 1) {
 		*got += bytes;
-		t->no_read = true; /* what another read would bring has another time */
+		t->no_read = true; /* another read would have another time */
 		t->has_more = SSL_has_pending(t->ssl);
 		if (*got == len || !t->has_more)
 			break;
@@ -382,7 +382,7 @@ enum tls_result tls_read(struct tls *t, char *to, size_t len, size_t *got)
 	/* a new ticket makes OpenSSL allocate a buffer for writing, which would stay until the next write */
 	if (!t->failed && !t->has_more)
 		SSL_free_buffers(t->ssl);
-	/* an answer to the server, such as to its change of keys; what cannot be sent now, the next write sends */
+	/* an answer to the server, such as to its change of keys; the next write sends the rest */
 	if (t->out.len && !t->failed)
 		flush(t);
 	return *got ? TLS_DONE : result;
@@ -395,7 +395,7 @@ enum tls_result tls_write(struct tls *t, const char *from, size_t len, size_t *p
 	*put = 0;
 	if (!begin(t, &result))
 		return result;
-	result = flush(t); /* what an earlier call left */
+	result = flush(t); /* the rest of an earlier call */
 	if (result == TLS_DONE && !t->taken && len) {
 		int returned = SSL_write_ex(t->ssl, from, len < WRITE_MOST ? len : WRITE_MOST, &bytes);
 		if (returned != 1)
@@ -420,7 +420,7 @@ void tls_bye(struct tls *t)
 	flush(t);
 }
 
-/* ---- what was agreed on ---- */
+/* ---- results of the handshake ---- */
 
 bool tls_is_h2(const struct tls *t)
 {

@@ -15,12 +15,12 @@
 /* Kinds of deadlines: the first token, one for each of the cancels, and these. */
 #define DEADLINE_REQUEST(t) (1 + (t)->options->cancels.count)
 #define DEADLINE_CONNECT(t) (2 + (t)->options->cancels.count)
-#define DEADLINE_HANG_UP(t) (3 + (t)->options->cancels.count) /* of the recorded client */
+#define DEADLINE_HANG_UP(t) (3 + (t)->options->cancels.count) /* the recorded client's */
 #define DEADLINE_KINDS(t)   (4 + (t)->options->cancels.count)
 
 /* ---- deadlines ---- */
 
-/* Has what the deadline was set for come, or ended? */
+/* Has the owner of the deadline received its event, or ended? */
 static bool deadline_over(const struct transport *t, const struct deadline *deadline, size_t kind)
 {
 	if (kind == DEADLINE_CONNECT(t)) {
@@ -31,7 +31,7 @@ static bool deadline_over(const struct transport *t, const struct deadline *dead
 	return !x->job || x->serial != deadline->serial || (kind == 0 && x->job->reads_count);
 }
 
-/* So that the event loop does not wake up for deadlines of what has ended. */
+/* Keeps ended owners' deadlines from waking the event loop. */
 static void drop_over(struct transport *t, size_t kind)
 {
 	for (const struct deadline *first; (first = deadlines_first(t->deadlines, kind)) && deadline_over(t, first, kind);)
@@ -150,7 +150,7 @@ static void prepare_connection(struct connection *c, void *opener)
 	pool_opening(x->shelf, c);
 }
 
-/* Sets the deadline of a connection that is being opened. */
+/* Sets the deadline of a connection being opened. */
 static void watch_connect(struct transport *t, struct connection *c)
 {
 	if (t->options->connect_timeout_ns && c->step != STEP_OPEN && c->step != STEP_CLOSED)
@@ -167,7 +167,7 @@ static void open_for(struct transport *t, struct exchange *x)
 		watch_connect(t, c);
 }
 
-/* A connection with room for the request; NULL: none. Those that the server is about to close are closed. */
+/* A connection with room for the request; NULL: none. Those the server is about to close are closed. */
 static struct connection *take(struct transport *t, const struct exchange *x)
 {
 	struct shelf *s = x->shelf;
@@ -180,7 +180,7 @@ static struct connection *take(struct transport *t, const struct exchange *x)
 	return s->room && s->room->id >= x->connection_from ? pool_take(&t->pool, s) : NULL;
 }
 
-/* Must it wait? A request that needs a new connection takes the place of an idle one. */
+/* Must it wait? A request needing a new connection takes the place of an idle one. */
 static bool must_wait(struct transport *t, const struct exchange *x, size_t ahead)
 {
 	struct shelf *s = x->shelf;
@@ -261,7 +261,7 @@ static void finish_cut(struct transport *t, struct exchange *x, int64_t now)
 	protocols_end(t, x, RECORD_CANCELLED, x->cancelled, now);
 }
 
-/* What follows from what has happened: once no connection is at work. */
+/* The consequences of an event: once no connection is at work. */
 static void follow(struct transport *t)
 {
 	for (bool more = true; more;) {

@@ -1,4 +1,4 @@
-/* HTTP for an event loop that its user provides: sends requests, and notes for each byte of a response when it came.
+/* HTTP for an event loop its user provides: sends requests, and notes for each byte of a response when it came.
  *
  *     transport_start(t, job);                              // sends at once
  *     if epoll reports an event whose data is none of yours:
@@ -7,13 +7,12 @@
  *         transport_expire(t, now);
  *     while ((job = transport_ended(t))) …                  // after each of these
  *
- * Bytes that were read have the time of the read: the kernel's with kernel_timestamps, and our own, right after it.
- * Everything else has t_ns. All times count from the run's start.
+ * Bytes read have the time of the read: the kernel's with kernel_timestamps, and our own, right after it. Everything
+ * else has t_ns. All times count from the run's start.
  *
- * A request that was not answered is not sent again, but for those that the server says it has not looked at (HTTP/2),
- * and once those whose kept connection it had closed. One that was answered can be started again after job_attempted;
- * its timeout and its client's patience count from the first start. Nothing is hidden: no redirects, no decompression,
- * no cookies.
+ * An unanswered request is not sent again, but for those the server says it has not looked at (HTTP/2), and once those
+ * whose kept connection it had closed. An answered one can be started again after job_attempted; its timeout and its
+ * client's patience count from the first start. Nothing is hidden: no redirects, no decompression, no cookies.
  */
 #ifndef IPF_TRANSPORT_H
 #define IPF_TRANSPORT_H
@@ -62,19 +61,19 @@ void transport_zero(struct transport *t, int64_t zero_ns);
 /* When the request's client disconnects, from the start of its first attempt on (cancel.h); INT64_MAX: not. */
 int64_t transport_hang_up(const struct transport_options *options, const struct job *job);
 
-/* Sends job->request. Its times and the response are noted in the job, which transport_ended returns. Requests that go
- * on the same connection of HTTP/2 are written together by transport_flush, which has to follow before epoll is asked
- * for events: one write costs more than a request. */
+/* Sends job->request. Its times and the response are noted in the job, which transport_ended returns. Requests going on
+ * the same connection of HTTP/2 are written together by transport_flush, which has to follow before epoll is asked for
+ * events: one write costs more than a request. */
 void transport_start(struct transport *t, struct job *job);
 void transport_flush(struct transport *t);
-/* An event will be handled soon: what that needs is fetched into the cache while earlier ones are handled. Each of the
- * steps, from 0, follows a pointer that the one before it has fetched. For a single event that costs nothing. */
+/* An event will be handled soon: prefetches its memory while earlier ones are handled. Each of the steps, from 0,
+ * follows a pointer the one before it has fetched. This costs a single event nothing. */
 #define TRANSPORT_FORESEE_STEPS 4
 void transport_foresee(const struct transport *t, uint64_t data, int step);
 void transport_event(struct transport *t, uint64_t data, uint32_t events, int64_t t_ns);
 int64_t transport_deadline(const struct transport *t); /* INT64_MAX: none */
 void transport_expire(struct transport *t, int64_t now_ns);
-/* The next job that has ended; NULL: there is none. */
+/* The next ended job; NULL: there is none. */
 struct job *transport_ended(struct transport *t);
 /* How many requests wait for a connection of a pool. */
 size_t transport_waiting(const struct transport *t);

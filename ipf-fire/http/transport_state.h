@@ -1,4 +1,4 @@
-/* The state of a transport, shared by the modules that it consists of. */
+/* The state of a transport, shared by the modules it consists of. */
 #ifndef IPF_TRANSPORT_STATE_H
 #define IPF_TRANSPORT_STATE_H
 
@@ -17,18 +17,18 @@ struct transport {
 	struct origin *origins; /* a target each */
 	struct deadlines *deadlines;
 	size_t waiting, held;         /* requests without a connection: not started; started */
-	struct shelf *due;            /* there may be room in them for requests that wait */
-	struct connection *unwritten; /* of HTTP/2, with requests that are to be written */
+	struct shelf *due;            /* there may be room in them for waiting requests */
+	struct connection *unwritten; /* HTTP/2 ones, with unwritten requests */
 	struct exchange *in_flight;   /* doubly linked */
 	struct exchange *spare;
-	struct buffer head; /* of the request that is being written */
+	struct buffer head; /* the request being written */
 	struct buffer token;
 	struct date_cache date;
 	struct job_list ended;
 	uint64_t serial;
 	bool cut;              /* answers in flight were cut, and are to be ended */
 	bool grown_in_need;    /* this read let an answer grow for which there is no room */
-	char failed_text[256]; /* why a connection that no request waited for could not be opened; "" */
+	char failed_text[256]; /* why a connection without a waiting request could not be opened; "" */
 	char no_token_text[80], too_large_text[80], no_room_text[80];
 };
 

@@ -7,8 +7,8 @@
 
 /* Appends the request, with the proxy's credentials if its URL has some. */
 void tunnel_request(struct buffer *out, const struct origin *origin);
-/* Reads the next bytes of the answer, of which none may be of what follows. 1: the tunnel is there; 0: more is to come;
- * -1: there is none, and `why`. */
+/* Reads the next bytes of the answer, and none beyond it. 1: the tunnel is there; 0: more is to come; -1: there is
+ * none, and `why`. */
 int tunnel_answer(struct http1_reader *reader, const char *bytes, size_t len, char *why, size_t why_size);
 
 #endif

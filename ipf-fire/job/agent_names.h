@@ -1,6 +1,6 @@
-/* Names for the agents of a session, for routers that place an agent beside the one that began it. The agent that began
- * the session has the session's name; the others SESSION/AGENT, by the tag `agent` that ipf-prep gives requests of
- * subagents, and their parents, by the tag `parent_agent`, else that of the session.
+/* Names for the agents of a session, for routers placing an agent beside its parent. The agent beginning the session
+ * has the session's name; the others SESSION/AGENT, by ipf-prep's tag `agent` for requests of subagents, and their
+ * parents, by the tag `parent_agent`, else the session's.
  *
  *     struct agent_names names = {0};
  *     agent_names_find(&names, request->session, request->tags);

@@ -47,7 +47,7 @@ void delay_histogram_since(struct delay_histogram *h, struct delay_histogram_see
 		seen->counts[i] = count;
 	}
 	if (sum->near > sum->count)
-		sum->near = sum->count; /* a delay that was added in the meantime */
+		sum->near = sum->count; /* a delay added in the meantime */
 	int64_t most = atomic_exchange_explicit(&h->most_ns, 0, memory_order_relaxed);
 	if (most > sum->most_ns)
 		sum->most_ns = most;

@@ -1,6 +1,6 @@
-/* A histogram of delays that one thread fills while another reads it: 32 buckets an octave. A value read is within
- * 1.6 % of the value added, and exact below 32 ns; above 18 minutes all values count as the highest bucket. Adding
- * takes a few nanoseconds.
+/* A histogram of delays filled by one thread and read by another: 32 buckets an octave. A value read is within 1.6 % of
+ * the value added, and exact below 32 ns; above 18 minutes all values count as the highest bucket. Adding takes a few
+ * nanoseconds.
  *
  *     delay_histogram_add(h, ns);                      // the writing thread
  *     struct delay_histogram_sum sum = {0};            // the reading thread, once a second:
@@ -8,8 +8,8 @@
  *     delay_histogram_percentile(&sum, 99)
  *
  * Why not stats/histogram.h, which shares the arithmetic of the buckets (stats/log_linear.h): there one thread owns a
- * histogram of 220 KiB that goes into the results and merges without loss. Here every sending thread has several on its
- * path per read, small enough for its cache, of atomic counters that another thread reads without stopping it.
+ * histogram of 220 KiB, which goes into the results and merges without loss. Here every sending thread has several on
+ * its path per read, small enough for its cache, of atomic counters that another thread reads without stopping it.
  */
 #ifndef IPF_DELAY_HISTOGRAM_H
 #define IPF_DELAY_HISTOGRAM_H

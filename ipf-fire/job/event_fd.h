@@ -1,4 +1,4 @@
-/* Waking a thread through an eventfd or timerfd that it polls. */
+/* Waking a thread through an eventfd or timerfd it polls. */
 #ifndef IPF_EVENT_FD_H
 #define IPF_EVENT_FD_H
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define KEPT_BYTES    2048 /* of each of its buffers */
+#define KEPT_BYTES    2048 /* in each of its buffers */
 #define KEPT_READS    128
 #define ERROR_TEXT    255
 #define FIRST_READS   8

@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-/* Each in its own cache line, so that the two threads do not contend for one. */
+/* Each in its own cache line, so the two threads do not contend for one. */
 #define CACHE_LINE _Alignas(64)
 
 struct queue {
@@ -54,7 +54,7 @@ bool queue_put(struct queue *q, void *item)
 	}
 	q->items[tail & q->mask] = item;
 	/* sequentially consistent, like the load of an empty queue: a putter that then checks whether the taker waits, and
-	 * a taker that announces that it waits and then checks the queue, cannot both miss each other */
+	 * a taker that announces it waits and then checks the queue, cannot both miss each other */
 	atomic_store(&q->tail, tail + 1);
 	return true;
 }

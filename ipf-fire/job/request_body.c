@@ -8,19 +8,19 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A piece of the media file that stands before text.data[at]. */
+/* A piece of the media file standing before text.data[at]. */
 struct media_piece {
 	size_t at;
 	struct media_range range;
-	int64_t bytes; /* that are sent of it: fewer than the range has if it is decoded */
+	int64_t bytes; /* sent bytes of it: fewer than the range has if it is decoded */
 	bool decoded;
 };
 
 struct request_pieces {
 	int fd;
-	int64_t bytes; /* of all */
+	int64_t bytes; /* all pieces together */
 	size_t count, cap;
-	char sha256[65]; /* of the whole body; "": not computed */
+	char sha256[65]; /* the whole body's; "": not computed */
 	struct media_piece list[];
 };
 
@@ -77,10 +77,9 @@ static int check_range(struct media_range r, const struct request_media *media, 
 		                     "the request contains media, but the trace has no media file; --media names another");
 	if (r.begin >= (int64_t)sizeof MEDIA_FILE_HEAD - 1 && r.len <= media->bytes && r.begin <= media->bytes - r.len)
 		return 0;
-	return ipf_error_set(
-		err, IPF_INPUT,
-		"the request names bytes %lld to %lld of the media file, which has %lld: is it that of the trace?",
-		(long long)r.begin, (long long)(r.begin + r.len), (long long)media->bytes);
+	return ipf_error_set(err, IPF_INPUT,
+	                     "the request names bytes %lld to %lld of the media file, which has %lld: does it belong to the trace?",
+	                     (long long)r.begin, (long long)(r.begin + r.len), (long long)media->bytes);
 }
 
 int request_body_check(struct slice text, const struct request_media *media, struct ipf_error *err)
@@ -96,7 +95,7 @@ int request_body_attach(struct request_body *b, const struct request_media *medi
 {
 	struct media_mark mark;
 	struct buffer *text = &b->text;
-	size_t from = 0, to = 0; /* what has been read, and what is left of it */
+	size_t from = 0, to = 0; /* the bytes read, and the rest of them */
 	while (!text->failed && media_next_mark(buffer_all(text), from, &mark)) {
 		if (check_range(mark.range, media, err) < 0)
 			return -1;
@@ -207,7 +206,7 @@ static ssize_t read_piece(const struct request_body *b, const struct media_piece
 static ssize_t read_mixed(const struct request_body *b, size_t at, char *to, size_t size)
 {
 	const struct request_pieces *p = b->pieces;
-	size_t done = 0, begin = 0, text = 0; /* of the body: where what follows begins; of the text: the same */
+	size_t done = 0, begin = 0, text = 0; /* in the body: where the next part begins; in the text: the same */
 	for (size_t i = 0; i <= p->count && done < size; i++) {
 		size_t until = i < p->count ? p->list[i].at : b->text.len, len = until - text;
 		if (at + done < begin + len) {

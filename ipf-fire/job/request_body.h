@@ -1,5 +1,5 @@
-/* What a request sends: a text in memory, or a text with pieces of the trace's media file between its bytes, which are
- * read when the socket takes them: as the base64 that they are, or decoded, as forms have them.
+/* The body of a request: a text in memory, or a text with pieces of the trace's media file between its bytes, which are
+ * read when the socket takes them: as the base64 they are, or decoded, as forms have them.
  *
  *     body_renderer_render(renderer, &q, context, &body.text, &err);
  *     request_body_attach(&body, &media, &err);                 // cuts it at the marks of media
@@ -23,17 +23,17 @@ struct request_pieces;
 
 struct request_body {
 	struct buffer text;            /* without marks, once it is attached */
-	struct request_pieces *pieces; /* of the media file; NULL: none */
+	struct request_pieces *pieces; /* the media file's; NULL: none */
 };
 
 size_t request_body_len(const struct request_body *b);
 /* In hex, as request_body_hash computed it; NULL: it was not needed, or the body is only a text. */
 const char *request_body_sha256(const struct request_body *b);
 
-/* -1: as request_body_attach, for marks in a text that is to become part of a body. */
+/* -1: as request_body_attach, for marks in a part of a body. */
 int request_body_check(struct slice text, const struct request_media *media, struct ipf_error *err);
-/* Finds the marks of the text. -1 (IPF_INPUT): there is no media file, or a mark names bytes that it does not have, or
- * bytes to be decoded that are not base64 by their number and end; out of memory. */
+/* Finds the marks of the text. -1 (IPF_INPUT): there is no media file, or a mark names bytes it does not have, or bytes
+ * to be decoded that are not base64 by their number and end; out of memory. */
 int request_body_attach(struct request_body *b, const struct request_media *media, struct ipf_error *err);
 /* Computes its hash if it has pieces. -1: the media file cannot be read; out of memory. */
 int request_body_hash(struct request_body *b, struct ipf_error *err);
@@ -41,11 +41,11 @@ void request_body_clear(struct request_body *b); /* keeps the memory of its text
 void request_body_release(struct request_body *b);
 size_t request_body_memory(const struct request_body *b);
 
-/* What is left to be sent of a body, borrowed. Nothing else than a text in memory has `text`. */
+/* The unsent rest of a body, borrowed. Nothing else than a text in memory has `text`. */
 struct unsent {
 	struct slice text;
 	const struct request_body *mixed;
-	size_t at, len; /* of `mixed` */
+	size_t at, len; /* in `mixed` */
 };
 struct unsent request_body_unsent(const struct request_body *b);
 static inline size_t unsent_len(const struct unsent *u)

@@ -1,7 +1,7 @@
-/* Another program that follows a run within its own process: what happens to each request, when it happens.
+/* Lets another program in the same process follow a run: each event of a request, when it happens.
  *
- * started, first_byte and received are called by the sending thread that has the request, of which there may be
- * several, and delay it; ended by the recording thread. Functions may be NULL; so may the observer.
+ * started, first_byte and received are called by the sending thread with the request, of which there may be several,
+ * and delay it; ended by the recording thread. Functions may be NULL; so may the observer.
  */
 #ifndef IPF_RUN_OBSERVER_H
 #define IPF_RUN_OBSERVER_H
@@ -15,7 +15,7 @@ struct run_observer {
 	/* Bytes of the body, which came at t_ns. */
 	void (*received)(void *data, const struct job *job, int64_t t_ns, struct slice bytes);
 	void (*ended)(void *data, struct slice record); /* a line of the records */
-	int stop_fd; /* a struct signalfd_siginfo that can be read from it has the effect of a signal */
+	int stop_fd; /* a struct signalfd_siginfo read from it has the effect of a signal */
 };
 
 static inline void run_observer_started(const struct run_observer *o, const struct job *job)

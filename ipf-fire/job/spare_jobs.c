@@ -3,13 +3,13 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#define CACHE_LINE _Alignas(64) /* so that the two threads do not contend for one */
+#define CACHE_LINE _Alignas(64) /* keeps the two threads from contending for one */
 
 struct spare_jobs {
 	CACHE_LINE _Atomic(struct job *) given; /* the last one first, linked by job->next */
 	atomic_size_t given_count;              /* ever; the giver's */
 	size_t most;
-	CACHE_LINE struct job *taken; /* the taker's, which takes all that were given at once */
+	CACHE_LINE struct job *taken; /* the taker's, which takes all given at once */
 	atomic_size_t taken_count;
 };
 
@@ -42,7 +42,7 @@ void spare_jobs_give(struct spare_jobs *s, struct job *job)
 	size_t count = atomic_load_explicit(&s->given_count, memory_order_relaxed);
 	atomic_store_explicit(&s->given_count, count + 1, memory_order_relaxed);
 	job->next = atomic_load_explicit(&s->given, memory_order_relaxed);
-	/* the taker takes the whole list, so that no job can leave it and come back in between */
+	/* the taker takes the whole list, so no job can leave it and come back in between */
 	while (
 		!atomic_compare_exchange_weak_explicit(&s->given, &job->next, job, memory_order_release, memory_order_relaxed))
 		;

@@ -1,6 +1,6 @@
 /* Recorded jobs, kept for later requests: their small buffers are used again instead of being passed from one thread to
- * another through the allocator. What came last is taken first, while it is still in the processor's cache. One thread
- * gives, one takes; neither waits for the other.
+ * another through the allocator. The last one returned is taken first, while it is still in the processor's cache. One
+ * thread gives, one takes; neither waits for the other.
  *
  *     spare_jobs_give(spare, job);  // the recorder; frees it if there are enough
  *     job = spare_jobs_take(spare); // the feeder; as new
@@ -10,7 +10,7 @@
 
 #include "job/job.h"
 
-#define SPARE_JOBS_MOST 4096 /* of a run: with more in flight, some of them are not used again */
+#define SPARE_JOBS_MOST 4096 /* a run's: with more in flight, some of them are not used again */
 
 struct spare_jobs;
 

@@ -1,5 +1,5 @@
-/* What a sending thread counts about itself: it alone writes, others read at any time (run_counters.h has what all
- * threads share). And how long any thread was kept waiting for a processor.
+/* A sending thread's counters of itself: it alone writes, others read at any time (run_counters.h has the shared ones).
+ * And how long any thread was kept waiting for a processor.
  */
 #ifndef IPF_THREAD_STATS_H
 #define IPF_THREAD_STATS_H
@@ -12,16 +12,16 @@ struct thread_stats {
 	atomic_llong cpu_ns;          /* processor time in all, set when the thread ends; 0 before */
 	struct delay_histogram lag;   /* start minus the time when a request only waited for us */
 	struct delay_histogram loop;  /* delay until a ready socket or a due request was handled */
-	struct delay_histogram delay; /* our clock at a read minus the kernel's timestamp of what was read */
-	/* waits that an event ended, sockets that were ready after them, most of those after one wait (reset when read) */
+	struct delay_histogram delay; /* our clock at a read minus the kernel's timestamp of its bytes */
+	/* waits ended by an event, sockets that were ready after them, most of those after one wait (reset when read) */
 	atomic_llong wakes, ready, ready_most;
 	atomic_llong stamped;         /* packets, or groups of them, whose kernel timestamp was used */
 	atomic_llong without;         /* reads without a kernel timestamp */
 	atomic_llong rejected;        /* reads with an impossible one */
-	atomic_llong steps;           /* of the wall clock */
-	atomic_llong unrendered;      /* requests that were due before they were rendered */
-	atomic_llong starved;         /* requests that could not be sent because open files ran out */
-	atomic_llong syn_retransmits; /* connections that were established only once a SYN had been sent again */
+	atomic_llong steps;           /* the wall clock's */
+	atomic_llong unrendered;      /* requests due before they were rendered */
+	atomic_llong starved;         /* requests not sent, as open files ran out */
+	atomic_llong syn_retransmits; /* connections established only once a SYN had been sent again */
 };
 
 struct thread_stats *thread_stats_new(void); /* NULL: out of memory; free it */
@@ -36,7 +36,7 @@ struct run_queue {
 	int64_t wait_ns; /* as of the last look */
 };
 
-int64_t thread_number(void); /* of the calling thread, for others to look at it */
+int64_t thread_number(void); /* the calling thread's, for others to look at it */
 /* The sum so far; after the thread has ended, its last value. IPF_ABSENT: the system does not report it, or `thread` is
  * 0 (it has not started). */
 int64_t run_queue_look(struct run_queue *q, int64_t thread);

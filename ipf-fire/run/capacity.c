@@ -11,19 +11,19 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#define FILES_BESIDE   64    /* open files that are not connections */
+#define FILES_BESIDE   64    /* open files besides connections */
 #define FILES_PREPARED 65536 /* half a MiB of kernel memory */
 
-/* A resource that each connection takes one of. */
+/* A resource each connection takes one of. */
 struct resource_limit {
-	int64_t most; /* connections that it allows */
+	int64_t most; /* connections it allows */
 	const char *name, *remedy;
 };
 
 /* ---- how many there can be ---- */
 
 /* The kernel doubles the table of open files whenever it is full, and a process with several threads sleeps for some
- * ten milliseconds meanwhile. So the table is extended while there is one thread. */
+ * ten milliseconds meanwhile. The table is extended while there is one thread. */
 static void extend_file_table(rlim_t files)
 {
 	int last = files > FILES_PREPARED ? FILES_PREPARED - 1 : (int)files - 1,
@@ -58,7 +58,7 @@ static int64_t most_needed(const struct capacity_options *o, int64_t requests)
 	           : connection_policy_least(&o->connections, o->targets, requests);
 }
 
-/* Decides by the header alone, so that the arrivals are read only if it leaves the question open. */
+/* Decides by the header alone, so the arrivals are read only if it leaves the question open. */
 static bool may_exceed(const struct capacity_options *o, int64_t most)
 {
 	const struct schedule *s = o->schedule;

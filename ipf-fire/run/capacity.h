@@ -10,7 +10,7 @@
 
 struct capacity_options {
 	const struct schedule *schedule;
-	size_t before;    /* its first stages that are not in the file */
+	size_t before;    /* its first stages missing from the file */
 	const char *path; /* the file; NULL or "-": standard input */
 	const char *trace;
 	struct connection_policy connections;

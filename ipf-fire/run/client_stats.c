@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* One of the histograms of thread_stats: what has been read of each thread's, and the sums over all threads. */
+/* One of the histograms of thread_stats: the part read of each thread's, and the sums over all threads. */
 struct delay_view {
 	struct delay_histogram_seen *seen;
 	struct delay_histogram_sum now, whole; /* since the last line; of the run */
@@ -165,7 +165,7 @@ static void read_delays(const struct client_stats *c, struct delay_view *v, size
 	add(&v->whole, &v->now);
 }
 
-/* `whole`: with the tail and the share that is near zero. */
+/* `whole`: with the tail and the share near zero. */
 static void write_delays(struct jout *w, const char *key, const struct delay_histogram_sum *sum, bool whole)
 {
 	if (!sum->count)

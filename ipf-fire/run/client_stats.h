@@ -1,5 +1,5 @@
-/* What the program reports about itself once a second, so that a reader of the records can see whether it was the
- * bottleneck. ipf-records(5) has the members of the line.
+/* The program's report about itself once a second, so a reader of the records can see whether it was the bottleneck.
+ * ipf-records(5) has the members of the line.
  */
 #ifndef IPF_CLIENT_STATS_H
 #define IPF_CLIENT_STATS_H
@@ -20,8 +20,8 @@ struct client_stats_options {
 	struct run_counters *counters;
 	size_t senders;                    /* sending threads */
 	const pthread_t *send;             /* each of them; valid until they are joined */
-	struct thread_stats *const *stats; /* of each */
-	struct queue *const *queues;       /* in which each hands over jobs that have ended */
+	struct thread_stats *const *stats; /* each thread's */
+	struct queue *const *queues;       /* in which each hands over ended jobs */
 	pthread_t render;
 	bool kernel_timestamps;
 };

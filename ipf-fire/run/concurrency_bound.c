@@ -36,7 +36,7 @@ static bool count_all(struct concurrency_bound *bounds, struct last_root *lasts,
 	return got == 0 || why.kind == IPF_CUT; /* the arrivals before a cut will be sent */
 }
 
-/* A path that opens the file at its beginning, although it is open already; NULL: it is not a file. */
+/* A path opening the file at its beginning, although it is open already; NULL: it is not a file. */
 static const char *rereadable_path(const char *path)
 {
 	struct stat st;

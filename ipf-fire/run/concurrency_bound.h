@@ -1,18 +1,18 @@
-/* How many requests a schedule is certain to have in flight at once, as far as that is known before the run: from its
- * header, and, if it is a file, from its arrivals, which can be read one more time.
+/* How many requests a schedule is certain to have in flight at once, as far as known before the run: from its header,
+ * and, if it is a file, from its arrivals, which can be read one more time.
  *
- * Certain means whatever the speed of the server: the requests that are due at the same time, and the users of a closed
- * loop that all start together or never pause. What is random, as in a Poisson process, is never certain.
+ * Certain means whatever the speed of the server: the requests due at the same time, and the users of a closed loop
+ * without pauses or starting together. Random arrivals, as in a Poisson process, are never certain.
  */
 #ifndef IPF_CONCURRENCY_BOUND_H
 #define IPF_CONCURRENCY_BOUND_H
 
 #include "stream/schedule.h"
 
-/* What the arrivals of a stage are like. */
+/* The arrivals of a stage. */
 struct concurrency_bound {
-	int64_t roots;   /* arrivals that wait for no other */
-	int64_t at_once; /* the most of them that are due at the same time */
+	int64_t roots;   /* arrivals waiting for no other */
+	int64_t at_once; /* the most of them due at the same time */
 	bool pauses;     /* some user waits before a request */
 	bool known;      /* the arrivals were read; false: only the header is known */
 };
@@ -23,7 +23,7 @@ struct concurrency_bound {
 void concurrency_bound_count(struct concurrency_bound *bounds, const struct schedule *s, size_t before,
                              const char *path);
 
-/* The least that stage i has in flight at once. `independent`: no request of the trace waits for another, so that all
+/* The least that stage i has in flight at once. `independent`: no request of the trace waits for another, so all
  * arrivals are roots. */
 int64_t concurrency_bound_least(const struct schedule *s, size_t i, const struct concurrency_bound *bounds,
                                 bool independent);

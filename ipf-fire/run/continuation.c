@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* The requests that earlier parts have answered: those that we cancelled ourselves are not. */
+/* The requests answered in earlier parts: those we cancelled ourselves are not. */
 struct earlier {
 	struct seen_numbers ended, recorded;
 	int64_t last_end_ns;
@@ -120,7 +120,7 @@ static int read_schedule(struct continuation *c, struct earlier *e, const char *
 	if (schedule_reader_open(&reader, path, err) < 0)
 		return -1;
 	if (!json_equal(e->schedule, stream_reader_header(schedule_reader_stream(reader))))
-		ipf_error_at(err, IPF_INPUT, path, 0, "not the schedule of the records that --continue names");
+		ipf_error_at(err, IPF_INPUT, path, 0, "not the schedule of the records in --continue");
 	else
 		check_stages(c, schedule_reader_header(reader), path, err);
 	while (!err->kind && (got = schedule_reader_next(reader, &a, err)) == 1) {

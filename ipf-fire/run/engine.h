@@ -1,4 +1,4 @@
-/* All sending threads and what they share. */
+/* All sending threads and their shared state. */
 #ifndef IPF_ENGINE_H
 #define IPF_ENGINE_H
 
@@ -18,9 +18,9 @@ struct engine_options {
 	struct feeder *feeder;
 	const struct endpoint *endpoint;
 	struct transport_options transport;
-	const struct retry_rule *retry; /* what is sent again */
+	const struct retry_rule *retry; /* which requests are sent again */
 	size_t threads;                 /* 1 to THREADS_MOST; at most the connections of a pool */
-	struct queue *const *records;   /* one for each thread, which puts the jobs that have ended */
+	struct queue *const *records;   /* one for each thread, which puts ended jobs */
 	struct run_counters *counters;
 	struct thread_stats *const *stats; /* one for each thread */
 	int signal_fd;                     /* SIGINT, SIGTERM, SIGHUP: the first stops starting, the second cancels */
@@ -30,8 +30,8 @@ struct engine_options {
 
 /* Makes everything ready, and does not begin. */
 int engine_open(struct engine **engine, const struct engine_options *options, struct ipf_error *err);
-/* Begins: the run's start is zero_ns on the monotonic clock. If lead_ns is not 0, the first stage begins that long
- * before it. -1: none of the threads runs. */
+/* Begins: the run's start is zero_ns on the monotonic clock. If lead_ns is not 0, the first stage begins so long before
+ * it. -1: none of the threads runs. */
 int engine_begin(struct engine *e, int64_t zero_ns, int64_t lead_ns, struct ipf_error *err);
 pthread_t engine_thread(const struct engine *e, size_t index);
 int engine_wake_fd(const struct engine *e); /* an eventfd: notify it after setting counters->output_gone */

@@ -19,7 +19,7 @@
 
 #define QUEUE_JOBS   512
 #define QUEUE_ORDERS 16384
-#define QUEUE_BYTES  (INT64_C(32) << 20) /* of bodies, in all queues */
+#define QUEUE_BYTES  (INT64_C(32) << 20) /* bodies, in all queues */
 #define BATCH        32                  /* jobs of one lane before the next lane */
 #define FULL_WAIT_MS 3                   /* while all queues are full */
 
@@ -38,12 +38,12 @@ struct feeder {
 	atomic_bool awaited; /* a sender waits for one of them */
 	int wake_fd, stop_fd, ready_fd, order_fd;
 	bool ready_sent;
-	int64_t first_due_ns; /* of the first requests; INT64_MAX: there are none */
+	int64_t first_due_ns; /* the first requests'; INT64_MAX: there are none */
 	bool input_ready;     /* poll reported more of the schedule, or its end */
 	struct buffer url;
 	bool names_agents; /* a header has them */
 	struct agent_names agents;
-	struct ipf_error error; /* of the thread, until it is joined; for others once `failed` */
+	struct ipf_error error; /* the thread's, until it is joined; for others once `failed` */
 	atomic_bool failed;
 	pthread_t thread;
 };
@@ -57,7 +57,7 @@ static struct slice put_text(struct buffer *text, struct slice s)
 	return s;
 }
 
-/* Sets a slice of `text`, once that no longer moves. */
+/* Sets a slice of `text`, once it no longer moves. */
 static void point_into(struct slice *s, char **at)
 {
 	if (!s->data)
@@ -99,7 +99,7 @@ static int render_body(struct feeder *f, struct job *job, const struct trace_req
 static int render(struct feeder *f, struct job *job, size_t lane, const struct arrival_request *p,
                   struct ipf_error *err)
 {
-	/* the earlier turns that it repeats are copied when they are needed */
+	/* the earlier turns it repeats are copied when they are needed */
 	job->deferred = p->arrival.after_count > 0 && p->context.len > 0;
 	if (job->deferred) {
 		if (body_renderer_check(f->o.renderer, &p->request, err) < 0 || check_media(f, &p->request, err) < 0)
@@ -210,7 +210,7 @@ static void render_order(struct feeder *f, struct job *job)
 	                                            : history_request(f->o.history, job, &context, &previous);
 	body_renderer_continue(f->o.renderer, previous);
 	if (render_body(f, job, q, context, &why) < 0)
-		job->request.text.failed = true; /* out of memory: the request fails with that */
+		job->request.text.failed = true; /* out of memory: the request fails with it */
 	deferred_request_free(job->source);
 	job->source = NULL;
 	atomic_store(&job->rendered, true);
@@ -263,7 +263,7 @@ static enum feed_result feed_lane(struct feeder *f, size_t index, int *input_fd)
 			return FEED_LANE_ENDED;
 		if (queue_full(lane->queue) || (bytes_ahead(f->o.counters) >= QUEUE_BYTES && queue_count(lane->queue) > 0))
 			return FEED_QUEUE_FULL;
-		/* waiting for a schedule that comes through a pipe must not delay the other lanes, or the end */
+		/* waiting for a schedule coming through a pipe must not delay the other lanes, or the end */
 		if (!index && !f->input_ready && !stream_reader_ready(arrival_reader_stream(f->o.arrivals), input_fd))
 			return FEED_INPUT_BLOCKED;
 		if (!index)
@@ -426,7 +426,7 @@ struct job *feeder_fetch(struct feeder *f, size_t index, bool *ended)
 			*ended = true;
 			return NULL;
 		}
-		/* look again after setting the flag: one that was put in between does not notify us */
+		/* look again after setting the flag: one put in between does not notify us */
 		atomic_store(&lane->hungry, true);
 	}
 	return NULL;

@@ -1,6 +1,6 @@
-/* The thread that reads ahead: takes the next arrivals, renders their bodies, and puts them into the queues of their
- * lanes while there is room. The sending threads fetch them. Later turns of sessions come without a body
- * (job->deferred) and are rendered when ordered, so that a long conversation is not held once for each of its turns.
+/* The thread reading ahead: takes the next arrivals, renders their bodies, and puts them into the queues of their lanes
+ * while there is room. The sending threads fetch them. Later turns of sessions come without a body (job->deferred) and
+ * are rendered when ordered, so a long conversation is not held once for each of its turns.
  */
 #ifndef IPF_FEEDER_H
 #define IPF_FEEDER_H
@@ -28,11 +28,11 @@ struct feeder_options {
 	struct run_counters *counters;
 	struct spare_jobs *spare; /* jobs are made from these (job/spare_jobs.h) */
 	bool streamed;
-	const char *run_id; /* of the ids that requests send for distributed tracing; "": they send none */
+	const char *run_id; /* for ids of distributed tracing in requests; "": they send none */
 };
 
 int feeder_start(struct feeder **feeder, const struct feeder_options *options, struct ipf_error *err);
-/* Ends the thread and frees what was not fetched. err: what was wrong with the input (IPF_OK: nothing). NULL is fine.
+/* Ends the thread and frees the rest of its jobs. err: the fault of the input (IPF_OK: nothing). NULL is fine.
  */
 void feeder_stop(struct feeder *f, struct ipf_error *err);
 

@@ -39,7 +39,7 @@ static int set_network_path(json_t *header, const struct network_path *path)
 	return bad;
 }
 
-/* What is sent, and on which connections. */
+/* The requests, and their connections. */
 static int set_sending(json_t *header, const struct fire_header *n)
 {
 	const struct fire_options *o = n->options;

@@ -1,4 +1,4 @@
-/* The members that ipf-fire adds to the header and the trailer of its records (run/records_header.h). */
+/* The members ipf-fire adds to the header and the trailer of its records (run/records_header.h). */
 #ifndef IPF_FIRE_HEADER_H
 #define IPF_FIRE_HEADER_H
 
@@ -15,11 +15,11 @@ struct fire_header {
 	const struct endpoint *endpoint;
 	const struct network_path *path;
 	json_t *params;
-	const char *run_id; /* of ids for distributed tracing; "": none are sent */
+	const char *run_id; /* for ids for distributed tracing; "": none are sent */
 	const struct continuation *continuation;
 	int64_t wall_ns; /* the run's start on the wall clock */
 };
-/* Adds the targets, the way to them, what is sent, and the run that this one continues. -1: out of memory. */
+/* Adds the targets, the way to them, the requests, and the continued run. -1: out of memory. */
 int fire_header_add(json_t *header, const struct fire_header *about);
 /* `client`: the figures about the program over the whole run, taken over; NULL: unknown. `history`, `tokens`: NULL:
  * none. */

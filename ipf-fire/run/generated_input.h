@@ -1,5 +1,5 @@
-/* Schedules and traces that the program generates for itself and reads like any other: held in memory, with a path that
- * is valid while the descriptor is open.
+/* Schedules and traces the program generates for itself and reads like any other: held in memory, with a path valid
+ * while the descriptor is open.
  */
 #ifndef IPF_GENERATED_INPUT_H
 #define IPF_GENERATED_INPUT_H

@@ -19,10 +19,10 @@ struct load_shape {
 	double streams;
 	struct stream_shape stream;
 	bool given, load_given, events_given; /* by load_shape_parse */
-	int64_t for_ns; /* how long each load is measured; longer if that would give too few requests */
+	int64_t for_ns;                       /* how long each load is measured; longer if it would give too few requests */
 };
 
-/* What --shape does not name. */
+/* Figures --shape does not name. */
 #define LOAD_SHAPE_DEFAULTS                                                                                            \
 	{                                                                                                                  \
 		.streams = 100, .stream = {.first_ns = 50 * NS_PER_MS, .gap_ns = 10 * NS_PER_MS, .events = 100},               \
@@ -30,12 +30,12 @@ struct load_shape {
 	}
 
 /* Reads "streams=1000,events=100,first=50ms,gap=10ms", with rate=950 (requests per second) instead of streams, and
- * for=2s. What the text does not name has its default. -1: IPF_USAGE. */
+ * for=2s. Figures the text does not name have their defaults. -1: IPF_USAGE. */
 int load_shape_parse(const char *text, struct load_shape *shape, struct ipf_error *err);
-/* Sets what load_shape_parse did not: the streams from the busiest stage of the schedule, the events from the mean
- * output of the trace. Each may be NULL: then its part is kept. */
+/* Sets the figures left by load_shape_parse: the streams from the busiest stage of the schedule, the events from the
+ * mean output of the trace. Each may be NULL: then its part is kept. */
 int load_shape_of(struct load_shape *shape, const char *schedule, const char *trace, struct ipf_error *err);
 double load_shape_rate(const struct load_shape *shape);    /* requests per second */
-int64_t load_shape_length(const struct load_shape *shape); /* of a stream, ns */
+int64_t load_shape_length(const struct load_shape *shape); /* a stream's, ns */
 
 #endif

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #define READS_SHOWN 24
-#define BYTES_SHOWN 2000 /* of a read, of a body */
+#define BYTES_SHOWN 2000 /* in a read or a body */
 
 int probe_schedule(struct generated_input *schedule, struct ipf_error *err)
 {

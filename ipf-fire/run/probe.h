@@ -1,5 +1,5 @@
-/* --probe: sends one request and shows on standard error what goes out and comes back. ipf-collect --explain shows what
- * it means.
+/* --probe: sends one request and shows the bytes sent and received on standard error. ipf-collect --explain shows their
+ * meaning.
  */
 #ifndef IPF_PROBE_H
 #define IPF_PROBE_H

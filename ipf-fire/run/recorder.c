@@ -21,9 +21,9 @@
 #define BACKLOG_MANY  256 /* requests: as many small ones as stay in a processor's cache until they are recorded */
 #define BACKLOG_FEW   32
 #define TICK_MS       2 /* between looks at the queues: the sending threads do not spend time on waking us */
-#define FLUSH_NS      (250 * NS_PER_MS) /* in a file: what was written can be read by others after this time */
+#define FLUSH_NS      (250 * NS_PER_MS) /* in a file: others can read a line after this time */
 #define CLIENT_NS     NS_PER_S
-#define MESSAGE_BODY  ((size_t)64 << 10) /* an error response that is longer is not searched for its message */
+#define MESSAGE_BODY  ((size_t)64 << 10) /* a longer error response is not searched for its message */
 
 struct recorder {
 	struct recorder_options o;
@@ -42,8 +42,8 @@ struct recorder {
 	bool may_catch_up, catching_up; /* see adjust_priority */
 };
 
-/* What has ended and is not written: is it little enough to wait for an idle processor, or too much for that? Between
- * the two it stays as it was. */
+/* Are few enough ended requests unwritten to wait for an idle processor, or too many to wait? Between the two it stays
+ * as it was. */
 static bool is_behind(const struct recorder *r, bool was)
 {
 	int64_t bytes = counters_unrecorded_bytes(r->o.counters), requests = counters_unrecorded(r->o.counters);
@@ -51,8 +51,8 @@ static bool is_behind(const struct recorder *r, bool was)
 	return needed || bytes >= (was ? BACKLOG_SMALL : BACKLOG_LARGE) || requests >= (was ? BACKLOG_FEW : BACKLOG_MANY);
 }
 
-/* If processors are short, the sending threads come first, but only while the backlog here is small: it could grow
- * without limit, and what is recorded late has to be fetched from memory again, which takes their time as well. */
+/* If processors are short, the sending threads come first, but only while the backlog here is small. It could grow
+ * without limit, and a request recorded late has to be fetched from memory again, which takes their time as well. */
 static void adjust_priority(struct recorder *r)
 {
 	if (!r->may_catch_up || is_behind(r, r->catching_up) == r->catching_up)
@@ -76,8 +76,8 @@ static void write_line(struct recorder *r)
 	r->dirty = true;
 }
 
-/* A line has become that much longer. The memory that it frees is that of the whole record, but a thread that waits
- * sees that it goes on. */
+/* A line has become longer by so much. The memory it frees is the whole record's, but a thread waiting sees it goes
+ * on. */
 static int write_part(void *data, size_t bytes)
 {
 	struct recorder *r = data;
@@ -86,7 +86,7 @@ static int write_part(void *data, size_t bytes)
 	return stream_writer_within_line(r->o.writer, &r->error);
 }
 
-/* Into the writer's buffer, so that nothing is copied. */
+/* Into the writer's buffer, so nothing is copied. */
 static void write_record_line(struct recorder *r, const struct record *record)
 {
 	struct buffer *line = stream_writer_begin_line(r->o.writer);
@@ -104,8 +104,8 @@ static void flush(struct recorder *r, int64_t now)
 	r->flush_ns = now + FLUSH_NS;
 }
 
-/* Counts why a request failed, as far as that can be seen without the API: an error within a 200 is not. What
- * ipf-fire ended itself is no reason. */
+/* Counts why a request failed, as far as visible without the API: an error within a 200 is not. A request ended by
+ * ipf-fire itself is no reason. */
 static void tally_failure(struct recorder *r, const struct job *job, struct slice headers)
 {
 	const char *kind = record_error_name(job->error);
@@ -195,7 +195,7 @@ static bool reader_gone(struct recorder *r)
 	return r->o.pipe && poll(&p, 1, 0) > 0 && p.revents & (POLLERR | POLLNVAL);
 }
 
-/* Writes all that has ended, until a line about the program is due. */
+/* Writes ended jobs, until a line about the program is due. */
 static void write_ended(struct recorder *r, int64_t now)
 {
 	for (size_t i = 0; i < r->o.client.senders; i++)

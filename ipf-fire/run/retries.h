@@ -1,5 +1,5 @@
-/* The requests of one sending thread that wait to be sent again (--retry). They are in flight for the dispatcher: a
- * slot stays taken, and what follows waits for the end of the last attempt.
+/* The requests of one sending thread waiting to be sent again (--retry). They are in flight for the dispatcher: a slot
+ * stays taken, and dependent requests wait for the end of the last attempt.
  *
  *     if (retries_keep(r, job, now)) …                    // an attempt has ended: the job will be sent again
  *     else …                                              // the request has ended
@@ -25,7 +25,7 @@ bool retries_keep(struct retries *r, struct job *job);
  */
 struct job *retries_due(struct retries *r, int64_t now_ns);
 int64_t retries_wake(const struct retries *r); /* INT64_MAX: nothing waits */
-/* Takes one that waits out of it, whose request has ended with RECORD_CANCELLED; NULL: nothing waits. */
+/* Removes a waiting one, whose request has ended with RECORD_CANCELLED; NULL: nothing waits. */
 struct job *retries_cancel(struct retries *r, int64_t now_ns, const char *why);
 void retries_release(struct retries *r); /* nothing may wait */
 

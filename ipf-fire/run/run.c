@@ -42,7 +42,7 @@
 
 #define HEAD_START_NS (20 * NS_PER_MS) /* from everything being ready to the run's start */
 #define VIEW_WAIT_NS  (5 * NS_PER_S)   /* for another program to draw the end of the run */
-#define RECORDS_QUEUE 65536            /* of all threads together */
+#define RECORDS_QUEUE 65536            /* all threads together */
 
 struct run {
 	const struct fire_options *options;
@@ -67,7 +67,7 @@ struct run {
 	struct stream_writer *writer;
 	size_t threads;
 	struct queue *records[THREADS_MOST]; /* one for each sending thread */
-	struct spare_jobs *spare;            /* jobs that have been recorded */
+	struct spare_jobs *spare;            /* recorded jobs */
 	struct run_counters counters;
 	struct memory_use memory;
 	struct failure_tally failures;
@@ -75,17 +75,17 @@ struct run {
 	pthread_t senders[THREADS_MOST];
 	struct run_result result;
 	bool streamed, kernel_timestamps;
-	int early_signals; /* that came while it waited for the start */
+	int early_signals; /* those coming while it waited for the start */
 	bool begun;        /* its start has passed */
 	char stopped[128]; /* why it was stopped; "" */
 	struct continuation continuation;
 	bool hopeless;                     /* it was, since every request had failed */
-	struct string_list record_headers; /* the user's, those that the API descriptor reads, and ids of the server */
-	struct ipf_error input;            /* what was wrong with the input, while the run went on with the rest */
+	struct string_list record_headers; /* the user's, those the API descriptor reads, and ids of the server */
+	struct ipf_error input;            /* the input's fault, while the run went on with the rest */
 	int signal_fd;
 	struct generated_input probe; /* a schedule */
-	char run_id[33];              /* of ids for distributed tracing; "": none are sent */
-	char *model;                  /* the server's only one, for requests that name none; NULL */
+	char run_id[33];              /* for ids for distributed tracing; "": none are sent */
+	char *model;                  /* the server's only one, for requests naming none; NULL */
 	int64_t zero_ns;
 };
 
@@ -318,7 +318,7 @@ static int catch_signals(struct run *r, struct ipf_error *err)
 	sigemptyset(&set);
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);
-	/* under nohup SIGHUP is ignored, and must stay so: a signal that is blocked is not */
+	/* under nohup SIGHUP is ignored, and must stay so: a signal blocked is not */
 	if (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN)
 		sigaddset(&set, SIGHUP);
 	if (sigprocmask(SIG_BLOCK, &set, NULL) == 0)
@@ -357,7 +357,7 @@ static struct engine_options engine_options(struct run *r)
 	};
 }
 
-/* Looks for a calibration. If a file that the user named is not used, reports why; about the saved one nothing. */
+/* Looks for a calibration. If a file the user named is not used, reports why; about the saved one nothing. */
 static int find_calibration(const struct fire_options *o, const char *timestamps, json_t **calibration,
                             struct ipf_error *err)
 {
@@ -389,7 +389,7 @@ static int add_clocks(struct run *r, json_t *header, struct ipf_error *err)
 	return bad ? ipf_error_memory(err) : 0;
 }
 
-/* The header is there at once, as it is when records are kept: what watches the run needs its start. */
+/* The header is there at once, as when records are kept: watchers of the run need its start. */
 static int open_replacing(struct stream_writer **writer, const char *path, json_t *header, struct ipf_error *err)
 {
 	return stream_writer_open(writer, path, header, err) < 0 ? -1 : stream_writer_flush(*writer, err);
@@ -450,7 +450,7 @@ static int write_header(struct run *r, const char *path, struct ipf_error *err)
 	return result;
 }
 
-/* Opening a named pipe waits for its reader, which must not happen during the run. And a run that waits for its start
+/* Opening a named pipe waits for its reader, which must not happen during the run. And a run waiting for its start
  * should find out before whether it can write its output. */
 static int open_output(struct run *r, struct ipf_error *err)
 {
@@ -574,7 +574,7 @@ static void watch(struct run *r)
 	while (poll(&done, 1, pause_ms(r, &p, clock_now())) <= 0) {
 		int64_t now = clock_now();
 		char why[sizeof r->stopped];
-		/* requests that a signal cancelled have failed, but not because of the server */
+		/* requests a signal cancelled have failed, but not because of the server */
 		if (!r->stopped[0] && must_stop(r, now, why) && engine_stop(r->engine))
 			memcpy(r->stopped, why, sizeof why);
 		if (progress_due(&p, now))
@@ -618,7 +618,7 @@ static int enter_sandbox(const struct run *r, struct ipf_error *err)
 	return run_sandbox_enter(&sandbox, err);
 }
 
-/* Nothing else shows that a run waits for its first request, and not for the server. */
+/* Nothing else shows a run waits for its first request, and not for the server. */
 static void announce_wait(const struct run *r)
 {
 	char text[32];
@@ -741,7 +741,7 @@ static void report_failures(struct run *r)
 	buffer_release(&line);
 }
 
-/* Answers that are complete although their transfer failed. */
+/* Complete answers of failed transfers. */
 static void report_early_ends(const struct run *r)
 {
 	struct buffer line = {0};
@@ -754,7 +754,7 @@ static void report_early_ends(const struct run *r)
 	buffer_release(&line);
 }
 
-/* What was sent again is no failure, and part of the latencies. */
+/* A request sent again is no failure, and its attempts are part of the latencies. */
 static void report_resent(const struct run *r)
 {
 	int64_t resent = counter_get(&r->counters.resent);
@@ -788,7 +788,7 @@ static void wait_for_view(void)
 		close(null);
 }
 
-/* What there is to say at the end. A program that draws the run tells its failures, too, and knows more of them. */
+/* Messages at the end. A program drawing the run tells its failures, too, and knows more of them. */
 static void report_end(struct run *r, bool whole, bool drawn)
 {
 	const struct progress_line line = progress_line_of(r);
@@ -807,7 +807,7 @@ static void report_end(struct run *r, bool whole, bool drawn)
 		progress_line_summary(&line, "ipf-fire", r->result.unstarted, clock_now());
 }
 
-/* Whoever watches a run that stopped learns it at once: a reader that hangs holds its end back. */
+/* Whoever watches a stopped run learns it at once: a hanging reader holds its end back. */
 static void report_full(const struct run *r)
 {
 	if (r->result.memory_full && !r->options->common.quiet && !is_drawn(r))
@@ -815,7 +815,7 @@ static void report_full(const struct run *r)
 		      stderr);
 }
 
-/* Waits until everything is written. A reader of the records that hangs could delay that without end: the third signal
+/* Waits until everything is written. A hanging reader of the records could delay that without end: the third signal
  * ends the program at once. */
 static void wait_for_recorder(struct run *r)
 {

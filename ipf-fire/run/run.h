@@ -9,8 +9,8 @@
  * status. */
 int fire_run(const struct fire_options *options, const char *schedule, json_t *argv);
 
-/* The same within another process, which the observer belongs to: no signal is caught, and what is wrong is a value.
- * IPF_INPUT and IPF_CUT: the records are whole, for a part of the input. */
+/* The same within another process, which the observer belongs to: no signal is caught, and errors are values. IPF_INPUT
+ * and IPF_CUT: the records are whole, for a part of the input. */
 int fire_run_observed(const struct fire_options *options, const char *schedule, json_t *argv,
                       const struct run_observer *observer, struct ipf_error *err);
 

@@ -1,4 +1,4 @@
-/* What a run still needs with --sandbox (sandbox/sandbox.h), when its inputs are open and its targets are known.
+/* Permissions a run still needs with --sandbox (sandbox/sandbox.h), when its inputs are open and its targets are known.
  */
 #ifndef FIRE_RUN_SANDBOX_H
 #define FIRE_RUN_SANDBOX_H

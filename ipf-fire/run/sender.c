@@ -28,7 +28,7 @@ struct sender {
 	struct retries retries;
 	int epoll_fd, timer_fd, due_fd, wake_fd, signal_fd, feeder_fd;
 	int64_t zero_ns;
-	int64_t armed_ns; /* what timer_fd was set to; INT64_MAX: nothing */
+	int64_t armed_ns; /* the time set in timer_fd; INT64_MAX: none */
 	bool ask;         /* there may be something to start */
 	bool cancelled;
 	int64_t waiting;         /* as last counted in pool_waiting */
@@ -49,7 +49,7 @@ static void note_loop_lag(struct sender *s, int64_t lag)
 	delay_histogram_add(&s->o.stats->loop, lag);
 }
 
-/* ---- what has ended ---- */
+/* ---- ended requests ---- */
 
 static void drain_backlog(struct sender *s)
 {
@@ -138,7 +138,7 @@ static void send_job(struct sender *s, struct job *job, int64_t now)
 	end_job(s, job);
 }
 
-/* What has waited for long enough. */
+/* Flushes jobs after their wait. */
 static void start_again(struct sender *s, int64_t now)
 {
 	for (struct job *job; (job = retries_due(&s->retries, now));) {
@@ -172,7 +172,7 @@ static void on_signal(struct sender *s)
 	}
 }
 
-/* Another thread has changed something that is shared. */
+/* Another thread has changed shared state. */
 static void on_wake(struct sender *s)
 {
 	s->ask = true;
@@ -214,7 +214,7 @@ static void foresee(struct sender *s, const struct epoll_event *events, int coun
 			transport_foresee(s->transport, events[at].data.u64, step);
 }
 
-/* Handles an event that was ready at `woken`, from `t` on. */
+/* Handles an event ready at `woken`, from `t` on. */
 static void handle(struct sender *s, const struct epoll_event *event, int64_t woken, int64_t t)
 {
 	note_loop_lag(s, t - woken);
@@ -224,7 +224,7 @@ static void handle(struct sender *s, const struct epoll_event *event, int64_t wo
 }
 
 /* If many requests start at once, the first must not wait for the last: their connections proceed, and their responses
- * must be timed. A request that starts later for that is counted as our lateness; what waits on a socket would count as
+ * must be timed. A request starting later for it is counted as our lateness; a byte waiting on a socket would count as
  * the server's latency. */
 static void poll_between_starts(struct sender *s)
 {
@@ -251,7 +251,7 @@ static void start_due(struct sender *s)
 			now = now_of(s);
 		}
 		transport_flush(s->transport);
-		take_ended(s); /* one that fails at once frees a slot */
+		take_ended(s); /* one failing at once frees a slot */
 	} while (s->ask);
 }
 
@@ -279,7 +279,7 @@ static int64_t next_wake(const struct sender *s)
 	return wake;
 }
 
-/* Waits, but does not sleep if a deadline is near, as of a moment ago: timers for what has come since expire at once.
+/* Waits, but does not sleep if a deadline was near a moment ago: later timers expire at once.
  */
 static int wait(struct sender *s, struct epoll_event *events, int64_t now)
 {
@@ -295,7 +295,7 @@ static int wait(struct sender *s, struct epoll_event *events, int64_t now)
 	return count;
 }
 
-/* One round: waits, then handles everything that became ready. */
+/* One round: waits, then handles all ready events. */
 static void wait_and_handle(struct sender *s, int64_t now)
 {
 	struct epoll_event events[EVENTS];

@@ -1,5 +1,5 @@
-/* A sending thread: one event loop over its sockets and timers and what the shared schedule has for it. It never waits
- * for anything else, takes the time before it handles what came, and checks the next deadline after every event.
+/* A sending thread: one event loop over its sockets and timers and its part of the shared schedule. It never waits for
+ * anything else, takes the time before it handles an event, and checks the next deadline after every event.
  */
 #ifndef IPF_SENDER_H
 #define IPF_SENDER_H
@@ -21,7 +21,7 @@ struct sender_options {
 	const struct endpoint *endpoint;
 	const struct transport_options *transport;
 	const struct retry_rule *retry;
-	struct queue *records; /* it puts the jobs that have ended */
+	struct queue *records; /* it puts ended jobs */
 	struct run_counters *counters;
 	struct thread_stats *stats; /* its own */
 	int signal_fd;              /* for number 0: the first signal stops starting, the second cancels */

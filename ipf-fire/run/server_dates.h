@@ -1,12 +1,12 @@
-/* The Date headers of answers, as few figures as bound the moments at which a server's Date changed: what several
- * clients of one server can compare their clocks by (series/clock_offsets.h). See "dates" in ipf-records(5).
+/* The Date headers of answers, as few figures as bound the moments at which a server's Date changed: several clients of
+ * one server compare their clocks by them (series/clock_offsets.h). See "dates" in ipf-records(5).
  *
  *     struct server_dates dates = {0};
  *     server_dates_add(&dates, target, &date, start_ns);     // each answer that ended
  *     server_dates_write(&dates, &w);                        // a member "dates", or none; then empty again
  *
- * For each target and Date: the earliest arrival of the header, and the latest start of such a request. What is more
- * than SERVER_DATES_MOST until it is written is left out.
+ * For each target and Date: the earliest arrival of the header, and the latest start of such a request. Dates beyond
+ * SERVER_DATES_MOST between writes are left out.
  */
 #ifndef IPF_SERVER_DATES_H
 #define IPF_SERVER_DATES_H

@@ -107,9 +107,9 @@ static const struct option_spec specs[] = {
 	FIRE(OPTION_LIST, 0, "param", "KEY=JSON", params,
 	     "add a parameter to every request body, such as temperature=0 or user='\"me\"'"),
 	FIRE(OPTION_FLAG, 0, "exact-output", NULL, exact_output,
-	     "request exactly the number of output tokens in the trace, if the API has parameters for that"),
+	     "request exactly the number of output tokens in the trace, if the API has parameters for it"),
 	FIRE(OPTION_FLAG, 0, "no-stream", NULL, no_stream,
-	     "request complete responses instead of streams (the default for an API that does not stream)"),
+	     "request complete responses instead of streams (the default for an API without streaming)"),
 	RUN_ROW_HISTORY(struct fire_options, run),
 	FIRE(OPTION_TEXT, 0, "session-header", "NAME", session_header,
 	     "send the value of this response header back with later requests of its session (Set-Cookie as Cookie)"),
@@ -127,7 +127,8 @@ static const struct option_spec specs[] = {
 	            "on=STATUS+STATUS… (429+503), also connect (default: a refused request has failed)"),
 	RUN_ROW_GRACE(struct fire_options, run),
 	FIRE(OPTION_LIST, 0, "continue", "RECORDS", continued,
-	     "send what the records of an interrupted run of this schedule lack; may be given several times, for each part"),
+	     "send the requests missing from the records of an interrupted run of this schedule; may be given several "
+	     "times, for each part"),
 	RUN_ROW_STOP_ON(struct fire_options, run),
 	FIRE(OPTION_COUNT, 0, "stop-after-failures", "COUNT", stop_after_failures,
 	     "end the run, with status 5, when the first COUNT requests and all after them failed (default: 100; 0: never)"),
@@ -143,7 +144,7 @@ static const struct option_spec specs[] = {
 	FIRE(OPTION_COUNT, 0, "streams", "N", connections.policy.streams,
 	     "maximum number of concurrent requests on an HTTP/2 connection (default: 100)"),
 	FIRE(OPTION_FILE, 0, "unix-socket", "PATH", unix_socket,
-	     "connect to this Unix socket instead of the host that the URL names"),
+	     "connect to this Unix socket instead of the URL's host"),
 	FIRE(OPTION_TEXT, 0, "proxy", "URL", proxy,
 	     "connect through this proxy: http://, https://, socks5://, socks5h://, socks4:// or "
 	     "socks4a://[USER:PASSWORD@]HOST:PORT"),
@@ -155,8 +156,8 @@ static const struct option_spec specs[] = {
 
 	OPTION_HEADING("TLS and authentication"),
 	FIRE(OPTION_TEXT, 0, "key-env", "NAME", key_env,
-	     "environment variable that holds the API key (default: the one that the API names, such as OPENAI_API_KEY)"),
-	FIRE(OPTION_FILE, 0, "key-file", "FILE", key_file, "file that holds the API key"),
+	     "environment variable with the API key (default: the API's, such as OPENAI_API_KEY)"),
+	FIRE(OPTION_FILE, 0, "key-file", "FILE", key_file, "file with the API key"),
 	FIRE(OPTION_FILE, 0, "cacert", "FILE", cacert, "trust the certificates in FILE (PEM)"),
 	FIRE(OPTION_FILE, 0, "cert", "FILE", cert, "client certificate (PEM)"),
 	FIRE(OPTION_FILE, 0, "key", "FILE", key, "private key of the client certificate (PEM)"),
@@ -175,21 +176,21 @@ static const struct option_spec specs[] = {
 	OPTION_HEADING("Records"),
 	RUN_ROWS_RECORDS(struct fire_options, run),
 	FIRE(OPTION_LIST, 0, "record-header", "NAME", record_headers,
-	     "record this response header; * records all headers, those that may be secrets without their values"),
+	     "record this response header; * records all headers, possible secrets without their values"),
 
 	OPTION_HEADING("Checks and calibration"),
 	FIRE(OPTION_FLAG, 0, "probe", NULL, probe, "send only the first request of the trace, and show the raw exchange"),
 	FIRE(OPTION_FLAG, 0, "calibrate", NULL, calibrate,
-	     "measure the delay that ipf-fire itself adds on this machine, under a load like the schedule's or --shape"),
+	     "measure the delay of ipf-fire itself on this machine, under a load like the schedule's or --shape"),
 	FIRE_PARSED("shape", "LIST", shape, parse_shape,
 	     "load for --calibrate (default: that of the schedule and the trace, or "
 	     "streams=100,events=100,first=50ms,gap=10ms)"),
 	FIRE(OPTION_FILE, 0, "calibration", "FILE", calibration,
-	     "calibration to include in the header of the records (default: the one that --calibrate saved; none: omit it)"),
+	     "calibration to include in the header of the records (default: the one saved by --calibrate; none: omit it)"),
 
 	COMMON_OPTIONS(struct fire_options, common),
 	FIRE_UNSHAPING(OPTION_FLAG, 0, "sandbox", NULL, sandbox,
-	               "once everything is open, keep only the files, ports and system calls that the run needs"),
+	               "once everything is open, keep only the files, ports and system calls needed in the run"),
 	RUN_ROW_NO_PROGRESS(struct fire_options, run),
 };
 /* clang-format on */
@@ -214,7 +215,7 @@ static const char *libraries(void)
 static const struct program program = {
 	.name = "ipf-fire",
 	.operands = "[SCHEDULE]",
-	.summary = "send requests on time and record what comes back",
+	.summary = "send requests on time and record the responses",
 	.details = details,
 	.specs = specs,
 	.count = sizeof specs / sizeof *specs,

@@ -17,7 +17,7 @@ enum timestamp_source {
 
 struct connections_option {
 	const char *text;                /* as given to --connections, for the records */
-	struct connection_policy policy; /* with what --http, --streams and --no-tls-resumption say */
+	struct connection_policy policy; /* including --http, --streams and --no-tls-resumption */
 };
 
 struct fire_options {
@@ -26,15 +26,15 @@ struct fire_options {
 	const char *media, *api;
 	const char *key_env, *key_file, *cacert, *cert, *key;
 	const char *unix_socket, *proxy, *bind; /* see network_path.h */
-	struct load_shape shape;                /* of --calibrate */
+	struct load_shape shape;                /* for --calibrate */
 	const char *calibration;                /* file with a calibration; "none"; NULL: the saved one */
-	struct string_list continued;           /* records of the parts that the run continues */
+	struct string_list continued;           /* records of the parts the run continues */
 	struct string_list urls, resolve, params, headers, record_headers;
 	struct connections_option connections;
 	const char *session_header; /* NULL: none goes back */
 	enum timestamp_source timestamps;
 	struct start_time start_at;
-	int64_t stop_after_failures; /* of the first requests, if all of them failed; 0: never */
+	int64_t stop_after_failures; /* the number of failed first requests to stop the run; 0: never */
 	struct retry_rule retry;
 	int64_t connect_timeout_ns;
 	int64_t warm;    /* warm-up requests before the schedule */
@@ -45,8 +45,8 @@ struct fire_options {
 	bool list_apis, probe, calibrate, exact_output, no_stream, insecure, sandbox;
 };
 
-/* Parses the command line and checks that the options fit together. *schedule: the operand; NULL: standard input.
- * *argv: for the header of the records; new. False: end with *status (--help, --version, or wrong usage, which has been
+/* Parses the command line and checks the options fit together. *schedule: the operand; NULL: standard input. *argv: for
+ * the header of the records; new. False: end with *status (--help, --version, or wrong usage, which has been
  * reported). */
 bool fire_options_parse(struct fire_options *options, int argc, char **arguments, const char **schedule, json_t **argv,
                         int *status);

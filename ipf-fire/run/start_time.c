@@ -36,7 +36,7 @@ static bool parse_seconds(const char *text, int64_t *ns)
 	return whole && fraction <= 9 && !*end && time_from_number(slice_of(text), NS_PER_S, ns) == 0;
 }
 
-/* The next multiple of a time between a second and a day, in UTC, that is at least two seconds away. */
+/* The next multiple of a time between a second and a day, in UTC, at least two seconds away. */
 static bool parse_grid(const char *text, int64_t *ns)
 {
 	struct ipf_error ignored = {0};

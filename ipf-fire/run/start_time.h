@@ -1,5 +1,5 @@
-/* --start-at: the run begins at a given time of the wall clock, so that clients on several machines begin together.
- * Everything is made ready before that time.
+/* --start-at: the run begins at a given time of the wall clock, so clients on several machines begin together.
+ * Everything is made ready before it.
  */
 #ifndef IPF_START_TIME_H
 #define IPF_START_TIME_H
@@ -18,7 +18,7 @@ struct start_time {
 /* "2026-11-20T18:00:00.5+01:00", "@1763662800.5", "/10s" or "+30s"; `text` is borrowed. -1: IPF_USAGE. */
 int start_time_parse(const char *text, struct start_time *start, struct ipf_error *err);
 
-/* The start on the monotonic clock, by what the clocks say now. */
+/* The start on the monotonic clock, by the clocks' current times. */
 int64_t start_time_monotonic(const struct start_time *start);
 
 /* -1: less than `need_ns` is left until the start. */

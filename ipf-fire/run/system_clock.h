@@ -1,4 +1,4 @@
-/* What the system says of its wall clock (adjtimex(2)): whether it is synchronised, and how wrong it can be.
+/* The system's report about its wall clock (adjtimex(2)): whether it is synchronised, and its possible error.
  */
 #ifndef IPF_SYSTEM_CLOCK_H
 #define IPF_SYSTEM_CLOCK_H

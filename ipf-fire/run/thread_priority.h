@@ -6,9 +6,9 @@
 #include <stdint.h>
 
 enum thread_priority {
-	THREAD_PRIORITY_SEND,     /* before all others: what is late here is late on the wire */
-	THREAD_PRIORITY_RENDER,   /* after the sending threads: what is rendered late is sent late */
-	THREAD_PRIORITY_RECORD,   /* in the time that is left */
+	THREAD_PRIORITY_SEND,     /* before all others: late work here is late on the wire */
+	THREAD_PRIORITY_RENDER,   /* after the sending threads: a body rendered late is sent late */
+	THREAD_PRIORITY_RECORD,   /* in the remaining time */
 	THREAD_PRIORITY_CATCH_UP, /* recording, like the sending threads: a backlog would grow without limit */
 };
 

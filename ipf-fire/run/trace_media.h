@@ -1,5 +1,4 @@
-/* The media file of a run: the one that --media names, or that of the trace, which has its name with ".media" behind
- * it. */
+/* The media file of a run: the one of --media, or the trace's, which has its name with ".media" behind it. */
 #ifndef IPF_TRACE_MEDIA_H
 #define IPF_TRACE_MEDIA_H
 

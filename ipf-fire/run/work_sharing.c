@@ -15,14 +15,14 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-#define HELD_BYTES  (INT64_C(32) << 20) /* bodies that are fetched and not started, before fetching stops */
+#define HELD_BYTES  (INT64_C(32) << 20) /* bodies fetched and not started, before fetching stops */
 #define TAKEOVER_NS (100 * NS_PER_US)   /* how late a thread is before another one takes over */
 
 struct sharing_thread {
 	int due_fd, wake_fd;
 	struct job_list assigned; /* to be started by this thread */
 	atomic_bool has_assigned;
-	int64_t armed_ns; /* what due_fd was set to, until it is known to have expired */
+	int64_t armed_ns; /* the time set in due_fd, until it is known to have expired */
 };
 
 struct work_sharing {
@@ -31,14 +31,14 @@ struct work_sharing {
 	struct dispatch *dispatch;
 	struct sharing_thread *threads;
 	int64_t *in_flight; /* by stage and thread */
-	int64_t held_bytes; /* of jobs without parents */
+	int64_t held_bytes; /* for jobs without parents */
 	bool *lane_ended;
 	size_t lanes, stages;
 	int64_t zero_ns;
 	uint64_t to_wake;          /* threads, a bit for each, once the lock is released */
-	size_t next_thread;        /* that starts the next arrival of an open stage */
+	size_t next_thread;        /* the thread for the next arrival of an open stage */
 	atomic_llong wake_ns;      /* when something is due */
-	atomic_size_t wake_thread; /* whose timer is set to that */
+	atomic_size_t wake_thread; /* the thread with this timer */
 	atomic_llong grace_end_ns;
 	atomic_bool over;
 	_Atomic(const char *) cancel_reason;
@@ -83,7 +83,7 @@ static void assign(struct work_sharing *w, struct job *job)
 	w->to_wake |= UINT64_C(1) << job->thread;
 }
 
-/* Sets the timer of the thread that starts what is due next. */
+/* Sets the timer of the thread starting the next due request. */
 static void arm_timer(struct work_sharing *w, size_t self, int64_t now)
 {
 	int64_t wake = dispatch_wake(w->dispatch);
@@ -119,8 +119,8 @@ static bool stop(struct work_sharing *w, int64_t now)
 	return true;
 }
 
-/* The bytes that count as held. Followers do not count: they come after their parents in the schedule, and must not
- * keep those from being fetched. */
+/* The bytes held. Followers do not count: they come after their parents in the schedule, and must not keep those from
+ * being fetched. */
 static int64_t counted_bytes(const struct job *job)
 {
 	return job->arrival.after_count ? 0 : job->request_bytes;
@@ -208,7 +208,7 @@ static void assign_rendered(struct work_sharing *w)
 	}
 }
 
-/* Assigns what the dispatcher starts next to a thread. false: nothing starts now. */
+/* Assigns the dispatcher's next request to a thread. false: nothing starts now. */
 static bool start_next(struct work_sharing *w, size_t self, int64_t now)
 {
 	struct dispatch_start s;
@@ -234,7 +234,7 @@ static bool start_next(struct work_sharing *w, size_t self, int64_t now)
 	return true;
 }
 
-/* Updates what depends on the dispatcher. */
+/* Updates members depending on the dispatcher. */
 static void update(struct work_sharing *w)
 {
 	for (struct job *job; (job = dispatch_dropped(w->dispatch));)
@@ -266,7 +266,7 @@ struct job *work_sharing_next(struct work_sharing *w, size_t thread, int64_t now
 	assign_rendered(w);
 	struct job *job = take(w, thread, now);
 	if (!job) {
-		/* look ahead only after starting what is due */
+		/* look ahead only after starting due requests */
 		fetch(w, now);
 		job = take(w, thread, now);
 	}

@@ -1,6 +1,6 @@
-/* What the sending threads share: which of them starts what, and when. One dispatcher serves all of them, so that
- * limits, the order of arrivals and the ends of stages hold exactly over all threads; connections, timers and events
- * belong to each thread.
+/* Shared by the sending threads: the schedule, and which of them starts which request, and when. One dispatcher serves
+ * all of them, so limits, the order of arrivals and the ends of stages hold exactly over all threads; connections,
+ * timers and events belong to each thread.
  *
  *     while (!work_sharing_over(w)) {
  *         while ((job = work_sharing_next(w, thread, now))) …   // to be started by this thread, at once
@@ -8,14 +8,14 @@
  *         sleep until work_sharing_wake(w, thread), or until work_sharing_due_fd or work_sharing_wake_fd is readable
  *     }
  *
- * Which thread starts what:
- *  - an arrival of an open stage: the threads take turns. The timer for the next deadline is that of the next thread,
- *    so that each deadline wakes one thread. If that thread is busy while the deadline passes, any other that is awake
+ * The choice of a thread:
+ *  - an arrival of an open stage: the threads take turns. The timer for the next deadline is the next thread's,
+ *    so each deadline wakes one thread. If that thread is busy while the deadline passes, any other that is awake
  *    takes over (work_sharing_wake).
- *  - an arrival of a closed stage that takes a free slot: the thread that freed the slot, or, at the beginning, one
- * that has fewer in flight than its share of the slots. Arrivals still start in the order of the schedule. So each
- * thread keeps its share of the users, and no slot is idle while an arrival waits.
- *  - a follower: the thread of the request that it follows, so that a session stays on its connections.
+ *  - an arrival of a closed stage taking a free slot: the thread that freed the slot, or, at the beginning, one
+ *    that has fewer in flight than its share of the slots. Arrivals still start in the order of the schedule. Each
+ *    thread keeps its share of the users, and no slot is idle while an arrival waits.
+ *  - a follower: the thread of the request it follows, so a session stays on its connections.
  * `slots` limits all threads together, and the arrival that has waited longest gets the next one.
  *
  * There is one lock. It is taken a few times for each request, never for an event, and is held for well under a
@@ -35,7 +35,7 @@ struct work_sharing_options {
 	struct arrival_reader *arrivals; /* only its schedule and lanes are read */
 	struct feeder *feeder;
 	struct run_counters *counters;
-	struct thread_stats *const *stats; /* of each thread */
+	struct thread_stats *const *stats; /* each thread's */
 	size_t threads;
 	int64_t grace_ns;
 	int64_t spin_ns; /* timers expire this long before the deadline */
@@ -43,7 +43,7 @@ struct work_sharing_options {
 
 /* The outcome; valid once all threads have ended. */
 struct work_sharing_result {
-	int64_t unstarted;      /* arrivals that were read and never started */
+	int64_t unstarted;      /* arrivals read and never started */
 	struct ipf_error error; /* an invalid arrival, after which nothing was started; IPF_OK */
 };
 
@@ -55,14 +55,14 @@ void work_sharing_begin(struct work_sharing *w, int64_t zero_ns, int64_t lead_ns
 
 /* ---- for thread `thread`; times from the run's start ---- */
 
-/* What this thread must start now; NULL: nothing more. */
+/* The request this thread must start now; NULL: no more. */
 struct job *work_sharing_next(struct work_sharing *w, size_t thread, int64_t now_ns);
 /* The job has ended at job->end_ns. It is the caller's, which must ask work_sharing_next again. */
 void work_sharing_ended(struct work_sharing *w, struct job *job);
-/* When a thread that is awake must ask work_sharing_next again; INT64_MAX: unknown. A thread that sleeps is woken
- * through the descriptors. */
+/* When an awake thread must ask work_sharing_next again; INT64_MAX: unknown. A sleeping thread is woken through the
+ * descriptors. */
 int64_t work_sharing_wake(const struct work_sharing *w, size_t thread);
-/* Is that a deadline of this thread's own timer? */
+/* Is it a deadline of this thread's own timer? */
 bool work_sharing_is_own_wake(const struct work_sharing *w, size_t thread);
 /* A timerfd: when it expires, clear it and ask work_sharing_next. */
 int work_sharing_due_fd(const struct work_sharing *w, size_t thread);
@@ -76,11 +76,11 @@ bool work_sharing_over(const struct work_sharing *w);
 
 /* ---- ending early; for any thread ---- */
 
-/* Starts nothing more. What is in flight can go on for the grace period. false: it was stopped already. */
+/* Starts nothing more. Requests in flight can continue for the grace period. false: it was stopped already. */
 bool work_sharing_stop(struct work_sharing *w, int64_t now_ns);
 /* The end of the grace period; INT64_MAX: not stopped, or already cancelled. */
 int64_t work_sharing_grace_end(const struct work_sharing *w);
-/* Stops, and tells all threads to cancel what they have in flight. `reason` is borrowed. */
+/* Stops, and makes all threads cancel their requests in flight. `reason` is borrowed. */
 void work_sharing_cancel(struct work_sharing *w, int64_t now_ns, const char *reason);
 const char *work_sharing_cancel_reason(const struct work_sharing *w); /* NULL: not cancelled */
 

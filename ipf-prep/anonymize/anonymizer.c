@@ -92,7 +92,7 @@ static int add_ids(struct anonymizer *a, const char *member, struct ipf_error *e
 	return 0;
 }
 
-/* The answer of the turn before is in the context. One that only the server can give is unlike any other. */
+/* The answer of the turn before is in the context. One only the server can give is unlike any other. */
 static int add_answer(struct anonymizer *a, struct ipf_error *err)
 {
 	static const char role[] = "\"assistant\"";
@@ -129,11 +129,11 @@ static int add_text(struct anonymizer *a, const struct trace_request *r, bool co
 
 /* The ids of recorded blocks: of a list of digits and commas, or of a parsed one. */
 struct block_ids {
-	struct slice plain; /* what is left of it */
+	struct slice plain; /* the rest of it */
 	struct jdoc_each each;
 };
 
-/* Takes the ids out of blocks that end in "ids":[1,2,3]}, as we write them: what is before them, and an empty list, is
+/* Takes the ids out of blocks ending in "ids":[1,2,3]}, as we write them: the text before them, and an empty list, is
  * put into `rest`. False if they are not so. */
 static bool take_plain_ids(struct slice blocks, struct slice *ids, struct buffer *rest)
 {
@@ -206,8 +206,7 @@ static int add_blocks(struct anonymizer *a, const struct trace_request *r, struc
 	return left < each || !trace_prompt(r).data;
 }
 
-/* Of a prompt of which only the length is known: there is nothing to hide, so that one hash is enough for numbers that
- * no other prompt has. */
+/* A prompt with only a length has nothing to hide: one hash is enough for numbers that no other prompt has. */
 static int make_own_hashes(struct anonymizer *a, const struct anonymous_request *out, struct ipf_error *err)
 {
 	struct salted_hash hash;
@@ -225,7 +224,7 @@ static int make_own_hashes(struct anonymizer *a, const struct anonymous_request 
 	return 0;
 }
 
-/* The hashes of what was added to the chain, and the length that they are of. */
+/* The hashes of the parts added to the chain, and their length. */
 static void finish_hashes(struct anonymizer *a, bool from_text, struct anonymous_request *out)
 {
 	if (from_text && (a->recount || out->input_tokens == IPF_ABSENT))
@@ -275,7 +274,7 @@ static uint64_t number_of(const struct anonymizer *a, const struct trace_request
 	return text_hash_mixed((struct slice){(const char *)values, sizeof values});
 }
 
-/* The turns of a session move together, so that they keep their order. */
+/* The turns of a session move together, so they keep their order. */
 static int64_t jitter(const struct anonymizer *a, const struct anonymous_request *out)
 {
 	struct salted_hash hash;
@@ -319,7 +318,7 @@ static void make_names(struct anonymizer *a, const struct trace_request *r, stru
 	}
 }
 
-/* ---- what a request is called, waits for, and is marked with ---- */
+/* ---- names, waits, and tags of a request ---- */
 
 static int make_parents(struct anonymizer *a, const struct trace_request *r, struct anonymous_request *out,
                         struct ipf_error *err)
@@ -373,7 +372,7 @@ static int make_tags(struct anonymizer *a, const struct trace_request *r, struct
 	return 0;
 }
 
-/* What only a trace has. */
+/* Members only a trace has. */
 static int make_structure(struct anonymizer *a, const struct trace_request *r, struct anonymous_request *out,
                           struct ipf_error *err)
 {
@@ -391,7 +390,7 @@ static int make_structure(struct anonymizer *a, const struct trace_request *r, s
 
 /* ---- a request ---- */
 
-/* What the next request may need. */
+/* Keeps values for the next request. */
 static void remember(struct anonymizer *a, const struct trace_request *r, const struct anonymous_request *out)
 {
 	a->context = r->context_session;

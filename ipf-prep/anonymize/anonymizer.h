@@ -1,12 +1,12 @@
-/* Takes from a request all that could name its user: text becomes salted hashes of blocks, names become keyed.
+/* Takes from a request all possible names of its user: text becomes salted hashes of blocks, names become keyed.
  *
  *     struct anonymizer a = {.salt = &salt, .block_tokens = 512, .tokens = counter};
  *     anonymizer_take(&a, &request, &anonymous, &err);     // for each request, in the order of the trace
  *     anonymizer_release(&a);
  *
- * What a request says twice is taken from one place: the blocks that a source recorded, if they cover the prompt, else
- * the text, else the length alone, in blocks that no other prompt has. The turns of a session whose messages contain
- * only what is new have to follow each other.
+ * A prompt given twice is taken from one place: the blocks a source recorded, if they cover the prompt, else the text,
+ * else the length alone, in blocks that no other prompt has. The turns of a session whose messages contain only new
+ * parts have to follow each other.
  */
 #ifndef PREP_ANONYMIZER_H
 #define PREP_ANONYMIZER_H
@@ -21,10 +21,10 @@
 
 enum model_names { MODELS_KEYED, MODELS_KEPT, MODELS_DROPPED };
 
-/* What was left out, in requests. */
+/* Left out, in requests. */
 struct left_out {
 	int64_t tools, response_formats, tags, objectives, parents, hang_ups;
-	int64_t unchained; /* turns that do not follow the turn whose context they need */
+	int64_t unchained; /* turns not following the turn whose context they need */
 };
 
 struct anonymizer {
@@ -35,21 +35,21 @@ struct anonymizer {
 	bool exact_times;  /* keep the first arrival where it is; else it becomes 0 */
 	int64_t jitter_ns; /* 0: none */
 	enum model_names models;
-	bool structure;                      /* keep ids, parents and tags, for a format that has them */
-	const struct string_list *kept_tags; /* names of tags that are kept as they are; NULL: none */
+	bool structure;                      /* keep ids, parents and tags, for a format with them */
+	const struct string_list *kept_tags; /* names of tags to keep; NULL: none */
 
-	int64_t requests, with_text;                        /* that were taken */
-	int64_t differing, recorded_tokens, counted_tokens; /* of texts whose recorded length is not that of the count */
+	int64_t requests, with_text;                        /* taken */
+	int64_t differing, recorded_tokens, counted_tokens; /* for texts whose recorded length differs from the count */
 	struct left_out left_out;
 
 	/* its own */
 	int64_t first_ns;
 	bool begun;            /* first_ns is known */
-	bool context;          /* the last request was of a session that can be continued */
-	int64_t turn;          /* of it */
-	uint64_t last_number;  /* of it */
-	struct buffer session; /* of it: its name */
-	struct buffer answer;  /* of it: JSON */
+	bool context;          /* the last request was of a session to be continued */
+	int64_t turn;          /* its number */
+	uint64_t last_number;  /* its number */
+	struct buffer session; /* its session's name */
+	struct buffer answer;  /* its answer: JSON */
 	bool answered;         /* it has an answer */
 	struct block_chain chain;
 	struct jdoc doc;
@@ -57,7 +57,7 @@ struct anonymizer {
 	struct block_hashes hashes, parents;
 };
 
-/* `out` is valid until the next call, as long as the request is. -1: IPF_INPUT for a request that is none; out of
+/* `out` is valid until the next call, as long as the request is. -1: IPF_INPUT for an invalid request; out of
  * memory. */
 int anonymizer_take(struct anonymizer *a, const struct trace_request *request, struct anonymous_request *out,
                     struct ipf_error *err);

@@ -61,7 +61,7 @@ static void put_key(struct buffer *line, uint64_t key)
 	buffer_format(line, "\"%016llx\"", (unsigned long long)key);
 }
 
-/* `before` and the model's name, if it has one that is written. */
+/* `before` and the model's name, if it is written. */
 static void put_model(struct buffer *line, const char *before, const struct anonymous_request *r)
 {
 	if (!r->model.data && !r->model_key)

@@ -14,7 +14,7 @@
  * tokens. */
 void anonymous_line_mooncake(struct buffer *line, const struct anonymous_request *r, int64_t block_tokens);
 
-/* In that of ipf-trace(5), without prompts:
+/* In the form of ipf-trace(5), without prompts:
  *
  *     {"id":"1d4f…","input_tokens":6955,"output_tokens":52,"at_ns":27482000000,"session":"09ab…","turn":1,
  *      "parents":["77c0…"],"blocks":{"tokens":512,"ids":[4611686018427387904,…]},"tags":{"agent":2}} */

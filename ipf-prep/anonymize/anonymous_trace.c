@@ -6,17 +6,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A request that owns its hashes, parents, model and tags, which follow it in this order. */
+/* A request owning its hashes, parents, model and tags, which follow it in this order. */
 struct held_request {
 	struct anonymous_request request;
 	int64_t order_ns;
-	uint64_t sequence; /* of requests with one order_ns, the first comes first */
+	uint64_t sequence; /* breaks ties in order_ns: the first comes first */
 	uint64_t numbers[];
 };
 
 /* ---- lines ---- */
 
-/* Is it of the session that the last request was of? Notes the session if not. */
+/* Is it of the session the last request was of? Notes the session if not. */
 static bool goes_on(uint64_t *session, bool *within, const struct anonymous_request *r)
 {
 	const bool same = *within && r->turn != IPF_ABSENT && r->session == *session;
@@ -33,7 +33,7 @@ static bool has_id(const struct block_hashes *ids, uint64_t id)
 	return false;
 }
 
-/* What is left out of a session by --k leaves no gap: turns are counted anew, and parents are those that are there. */
+/* Requests that --k leaves out of a session leave no gap: turns are counted anew, and parents are those present. */
 static int close_gaps(struct anonymous_trace *t, struct anonymous_request *r, struct ipf_error *err)
 {
 	struct block_hashes *written = &t->written, *parents = &t->parents;
@@ -111,7 +111,7 @@ static int set_length(struct anonymous_trace *t, struct anonymous_request *r, st
 	return 0;
 }
 
-/* A request of the spool, and what it points to. */
+/* A request of the spool, and its pointers. */
 struct spooled {
 	struct anonymous_request request;
 	struct block_hashes hashes, parents;
@@ -232,7 +232,7 @@ static struct held_request *take_first(struct anonymous_trace *t)
 	return first;
 }
 
-/* Passes on what arrives before `until_ns`. */
+/* Passes on the requests before `until_ns`. */
 static int let_go(struct anonymous_trace *t, int64_t until_ns, struct ipf_error *err)
 {
 	int status = 0;
@@ -255,7 +255,7 @@ int anonymous_trace_open(struct anonymous_trace *t, const char *path, json_t *he
 	return stream_writer_open(&t->writer, path, header, err);
 }
 
-/* In a trace, the place of a session is that of its first request. */
+/* In a trace, the place of a session is its first request's. */
 int anonymous_trace_put(struct anonymous_trace *t, const struct anonymous_request *r, struct ipf_error *err)
 {
 	const bool same = goes_on(&t->session, &t->within, r);

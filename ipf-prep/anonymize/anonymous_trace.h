@@ -7,9 +7,9 @@
  *     anonymous_trace_close(&t, &err);                 // writes what is held, and closes
  *     anonymous_trace_release(&t);                     // also after an error
  *
- * With --jitter, requests are held until no earlier one can follow. With --k, all are held in a temporary file that has
- * no name, until it is known which lengths are rare. A request that waits for one that is left out then waits for the
- * others; without others, for the turn before.
+ * With --jitter, requests are held until no earlier one can follow. With --k, all are held in a temporary file without
+ * a name, until it is known which lengths are rare. A request waiting for an omitted one then waits for the others;
+ * without others, for the turn before.
  */
 #ifndef PREP_ANONYMOUS_TRACE_H
 #define PREP_ANONYMOUS_TRACE_H
@@ -29,10 +29,10 @@ struct anonymous_trace {
 	const struct salt *salt;
 	enum anonymous_format format;
 	int64_t block_tokens;
-	int64_t jitter_ns; /* that was added to arrivals, at most; 0: none */
+	int64_t jitter_ns; /* the time added to arrivals, at most; 0: none */
 	int64_t k;         /* 0: lengths stay as they are */
 	struct remains *remains;
-	int64_t too_few; /* requests that were left out since their model has fewer than k in their hour */
+	int64_t too_few; /* requests left out since their model has fewer than k in their hour */
 
 	/* its own */
 	struct stream_writer *writer;
@@ -40,19 +40,19 @@ struct anonymous_trace {
 	struct held_request **heap; /* the first to be written first */
 	size_t held, cap;
 	uint64_t sequence;
-	uint64_t session; /* of the last request that was put, if `within` one */
+	uint64_t session; /* the last request's, if `within` one */
 	bool within;
-	int64_t order_ns, order_recorded_ns; /* what decides on its place, with and without jitter; or IPF_ABSENT */
-	uint64_t written_session;            /* the same of the last request that was written, with --k */
+	int64_t order_ns, order_recorded_ns; /* its sort keys, with and without jitter; or IPF_ABSENT */
+	uint64_t written_session;            /* the same of the last written request, with --k */
 	bool within_written;
-	struct block_hashes written; /* ids of the requests of that session */
-	struct block_hashes parents; /* of the last one, that were written */
+	struct block_hashes written; /* ids of the its requests */
+	struct block_hashes parents; /* the last one's, as written */
 	struct length_groups groups;
 	FILE *spool;
 };
 
-/* `path` NULL or "-": standard output; a name that ends in .zst is compressed. `header`, borrowed, is that of a trace;
- * NULL for the format of Mooncake. */
+/* `path` NULL or "-": standard output; a name ending in .zst is compressed. `header`, borrowed, is a trace's; NULL for
+ * the format of Mooncake. */
 int anonymous_trace_open(struct anonymous_trace *t, const char *path, json_t *header, struct ipf_error *err);
 int anonymous_trace_put(struct anonymous_trace *t, const struct anonymous_request *request, struct ipf_error *err);
 int anonymous_trace_close(struct anonymous_trace *t, struct ipf_error *err);

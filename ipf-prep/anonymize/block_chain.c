@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define APPROX_BYTES 4 /* of a token, as token_counter.h counts without a tokenizer */
+#define APPROX_BYTES 4 /* a token's, as token_counter.h counts without a tokenizer */
 
-/* A segment of a block: its bytes, their number, and its kind, so that different blocks never look alike. A piece has
- * 16 bytes, without their number: with the hash before it, a block of one is a single step of SHA-256. */
+/* A segment of a block: its bytes, their number, and its kind, so different blocks never look alike. A piece has 16
+ * bytes, without their number: with the hash before it, a block of one is a single step of SHA-256. */
 enum segment { SEGMENT_MARK, SEGMENT_TEXT, SEGMENT_IDS, SEGMENT_PIECES };
 enum { PIECE_BYTES = 16 };
 
@@ -46,7 +46,7 @@ void block_chain_begin(struct block_chain *c, struct slice tools)
 	begin_block(c);
 }
 
-/* Tokens that fit into the block at hand; at least one. */
+/* Tokens fitting into the block at hand; at least one. */
 static int64_t room(const struct block_chain *c)
 {
 	return c->block_tokens - c->length % c->block_tokens;
@@ -134,7 +134,7 @@ void block_chain_hashes(struct block_chain *c, int64_t length, struct block_hash
 		hashes->ids[i] = c->whole.ids[i];
 	if (length > c->length)
 		add_piece(&rest, PIECE_REST, 0, length - c->length, hashes);
-	/* A partial block; or one hash for all that lies beyond the recorded length. */
+	/* A partial block; or one hash for all lying beyond the recorded length. */
 	if (blocks > 0 && (length < c->length || length % size)) {
 		salted_hash_end(&rest.block, c->salt, rest.before);
 		if (block_hashes_resize(hashes, blocks))

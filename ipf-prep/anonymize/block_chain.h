@@ -32,16 +32,16 @@ struct block_chain {
 	int64_t length;           /* tokens so far */
 	struct salted_hash block; /* the block at hand, after the hash of the blocks before */
 	unsigned char before[SALTED_BYTES];
-	struct block_hashes whole; /* of the whole blocks so far */
+	struct block_hashes whole; /* for the whole blocks so far */
 	struct token_ids ids;      /* scratch */
 	bool failed;               /* out of memory */
 };
 
-/* What tokens are whose text is not known. */
+/* Stands for tokens of unknown text. */
 enum block_piece {
 	PIECE_RECORDED, /* part of a recorded block: equal ids are equal tokens */
-	PIECE_OWN,      /* tokens that no other prompt has: `id` is that of the request */
-	PIECE_REST,     /* tokens that were recorded beyond those that are known */
+	PIECE_OWN,      /* tokens that no other prompt has: `id` is the request's */
+	PIECE_REST,     /* tokens recorded beyond known ones */
 };
 
 /* Begins a prompt. `tools` come before all messages at a server, and are in the hash of every block. */
@@ -52,7 +52,7 @@ void block_chain_ids(struct block_chain *chain, const uint32_t *ids, size_t coun
 /* `count` tokens of a piece, from its first one on. */
 void block_chain_piece(struct block_chain *chain, enum block_piece piece, uint64_t id, int64_t count);
 /* The hashes of a prompt of `length` tokens, one for each block, the last one of which may be partial; the chain stays
- * as it is. If `length` is less than what was added, the last hash is that of all the rest; if it is more, the rest is
+ * as it is. If `length` is less than the tokens added, the last hash is the whole rest's; if it is more, the rest is
  * unknown but equal in equal prompts. */
 void block_chain_hashes(struct block_chain *chain, int64_t length, struct block_hashes *hashes);
 void block_chain_release(struct block_chain *chain);

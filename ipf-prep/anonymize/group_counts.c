@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#define SLOT_BITS 17 /* of GROUPS_SLOTS */
+#define SLOT_BITS 17 /* log2 of GROUPS_SLOTS */
 #define SLOTS     GROUPS_SLOTS
 
 static bool is_sampled(const struct group_counts *g, uint64_t hash)

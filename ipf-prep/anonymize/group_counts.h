@@ -29,8 +29,8 @@ struct group_count {
 struct group_counts {
 	struct group_count *slots;
 	size_t kept;
-	unsigned depth; /* each group that is kept stands for 2^depth */
-	int64_t values; /* all that were added */
+	unsigned depth; /* each group kept stands for 2^depth */
+	int64_t values; /* all those added */
 	bool failed;    /* out of memory */
 };
 
@@ -43,7 +43,7 @@ void group_counts_add(struct group_counts *g, uint64_t hash);
 /* The groups of fewer than k values, and the values in them. */
 struct small_groups group_counts_below(const struct group_counts *g, int64_t k);
 int64_t group_counts_groups(const struct group_counts *g);
-int64_t group_counts_smallest(const struct group_counts *g); /* of those that are kept; 0: there are none */
+int64_t group_counts_smallest(const struct group_counts *g); /* among those kept; 0: there are none */
 int64_t group_counts_largest(const struct group_counts *g);
 bool group_counts_is_exact(const struct group_counts *g);
 void group_counts_release(struct group_counts *g);

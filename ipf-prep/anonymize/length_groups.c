@@ -154,7 +154,7 @@ static int64_t distance(const struct lengths *a, const struct lengths *b)
 	       abs(log_linear_bucket(a->output, BIN_BITS) - log_linear_bucket(b->output, BIN_BITS));
 }
 
-/* The few of a model and hour that are left join the nearest group there. cells[0, left) are not settled, those up to
+/* The remaining few of a model and hour join the nearest group there. cells[0, left) are not settled, those up to
  * `count` are. */
 static void settle_left(struct length_cell *cells, size_t left, size_t count)
 {

@@ -7,10 +7,10 @@
  *     if (length_groups_find(&g, &request, &lengths)) … // else it has to be left out
  *     length_groups_release(&g);
  *
- * Lengths that k requests have stay as they are. The others meet in bins that double in width, from an eighth of an
- * octave on, until k of them are together; they all get the mean lengths of these, so that the sum of all tokens stays.
- * Those that are left at the end get the lengths of the nearest group of their model and hour. Where a model has fewer
- * than k requests in an hour, there is no such group.
+ * Lengths of k requests stay as they are. The others meet in bins of doubling width, from an eighth of an octave on,
+ * until k of them are together; they all get the mean lengths of these, so the sum of all tokens stays. The remaining
+ * ones get the lengths of the nearest group of their model and hour. Where a model has fewer than k requests in an
+ * hour, there is no such group.
  *
  * Memory grows with the number of different lengths in an hour: 72 bytes for each.
  */
@@ -45,7 +45,7 @@ int64_t length_groups_hour(const struct anonymous_request *request);
 
 bool length_groups_add(struct length_groups *g, const struct anonymous_request *request);
 bool length_groups_settle(struct length_groups *g);
-/* The lengths that a request gets. False: it has to be left out. */
+/* The lengths a request gets. False: it has to be left out. */
 bool length_groups_find(const struct length_groups *g, const struct anonymous_request *request,
                         struct lengths *lengths);
 void length_groups_release(struct length_groups *g);

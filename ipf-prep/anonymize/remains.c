@@ -136,7 +136,7 @@ static void print_prefixes(const struct remains *r, const struct remains_facts *
 		format_whole(different, b));
 }
 
-/* Tags that are kept say what their writer put into them. */
+/* Kept tags have their writer's words. */
 static void print_tags(const struct remains_facts *f, FILE *to)
 {
 	const struct string_list *kept = f->anonymizer->kept_tags;
@@ -168,7 +168,7 @@ static void print_left_out(const struct left_out *l, bool structure, FILE *to)
 	fputc('\n', to);
 }
 
-/* What makes lengths or sharing less than exact. */
+/* Reasons for inexact lengths or sharing. */
 static void print_limits(const struct remains *r, const struct remains_facts *f, FILE *to)
 {
 	char a[32], b[32];
@@ -189,17 +189,16 @@ static void print_limits(const struct remains *r, const struct remains_facts *f,
 		fprintf(to, "            the data has no answer to %s requests, and their lengths are assumed\n",
 		        format_whole(f->assumed, a));
 	if (r->empty)
-		fprintf(to, "            %s prompts have no token: what fills the trace again leaves them out\n",
-		        format_whole(r->empty, a));
+		fprintf(to, "            %s prompts have no token: a filled trace lacks them\n", format_whole(r->empty, a));
 	if (z->left_out.unchained)
-		fprintf(to, "            %s turns do not follow the turn before them: what they share with it is lost\n",
+		fprintf(to, "            %s turns do not follow the turn before them: their common part with it is lost\n",
 		        format_whole(z->left_out.unchained, b));
 }
 
 void remains_print(const struct remains *r, const struct remains_facts *f, FILE *to)
 {
 	char a[32];
-	fprintf(to, "ipf-prep anonymize: %s requests; what is left in them:\n", format_whole(r->requests, a));
+	fprintf(to, "ipf-prep anonymize: %s requests; still in them:\n", format_whole(r->requests, a));
 	print_salt(f, to);
 	print_times(r, f, to);
 	print_lengths(r, f, to);

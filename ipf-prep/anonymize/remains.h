@@ -1,4 +1,4 @@
-/* Counts, in constant memory, what is left in an anonymous trace that could point to somebody.
+/* Counts, in constant memory, the parts of an anonymous trace possibly pointing to persons.
  *
  *     struct remains r = {0};
  *     remains_note(&r, &request);          // each request that is written

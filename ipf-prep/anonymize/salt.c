@@ -8,7 +8,7 @@
 #include <sys/random.h>
 #include <sys/stat.h>
 
-enum { HASH_BLOCK = SHA256_CBLOCK }; /* bytes that the hash takes at a time */
+enum { HASH_BLOCK = SHA256_CBLOCK }; /* bytes the hash takes at a time */
 
 void salt_init(struct salt *salt, const void *bytes, size_t len)
 {

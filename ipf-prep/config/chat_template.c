@@ -28,7 +28,7 @@ struct template_server {
 	struct jdoc doc;
 	long status;
 	char problem[CURL_ERROR_SIZE];
-	const char *path; /* that gave the count */
+	const char *path; /* the path counting */
 };
 
 static size_t append_answer(char *bytes, size_t size, size_t count, void *data)
@@ -69,7 +69,7 @@ static int ask(struct template_server *s, const char *path, const char *body, st
 	return jdoc_parse(&s->doc, s->answer.data ? s->answer.data : "", s->answer.len, &ignored) == 0;
 }
 
-/* Begins the body: the model and a chat of that many messages, without the last brace. */
+/* Begins the body: the model and a chat of so many messages, without the last brace. */
 static void write_messages(struct template_server *s, int messages)
 {
 	buffer_clear(&s->body);
@@ -134,7 +134,7 @@ static int count_by_usage(struct template_server *s, int messages, int64_t *coun
 	return found;
 }
 
-/* The first model that the server lists, if it lists any. */
+/* The first model the server lists, if it lists any. */
 static int ask_model(struct template_server *s, struct ipf_error *err)
 {
 	int found = ask(s, "/v1/models", NULL, err);
@@ -171,8 +171,8 @@ static int set_tokens(struct chat_template *template, const struct template_serv
 	int64_t word = token_counter_count(tokens, WORD, strlen(WORD));
 	if (one < word || (three != IPF_ABSENT && three < one + 2 * word))
 		return ipf_error_set(err, IPF_INPUT,
-		                     "--template-tokens: %s counts fewer tokens than the messages have; check that -t is the "
-		                     "server's tokenizer",
+		                     "--template-tokens: %s counts fewer tokens than the messages have; is -t the server's "
+		                     "tokenizer?",
 		                     s->url.data);
 	template->chat = one - word;
 	template->message = IPF_ABSENT;
@@ -256,6 +256,6 @@ int64_t chat_template_tokens(const struct chat_template *template, size_t messag
 	if (template->message == IPF_ABSENT || messages == 0)
 		return template->chat;
 	int64_t n = (int64_t)messages;
-	/* A continuation adds the answer before it; what encloses the chat is counted already. */
+	/* A continuation adds the answer before it; the frame of the chat is counted already. */
 	return continues ? (n + 1) * template->message : template->chat + (n - 1) * template->message;
 }

@@ -16,7 +16,7 @@ const struct class_part *class_parts_find(const struct class_parts *parts, struc
 	return NULL;
 }
 
-/* The part of the class that the text begins with; *rest is what follows its colon. NULL: err says why. */
+/* The part of the class the text begins with; *rest is the text after its colon. NULL: err says why. */
 static struct class_part *part_of(struct class_parts *parts, const char *text, const char **rest, struct ipf_error *err)
 {
 	const char *colon = strchr(text, ':');

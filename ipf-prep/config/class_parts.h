@@ -23,7 +23,7 @@ struct class_parts {
 	size_t count;
 };
 
-/* "CLASS:NAME: VALUE", "CLASS:KEY=JSON". -1: IPF_USAGE, also for what a request of the trace cannot have. */
+/* "CLASS:NAME: VALUE", "CLASS:KEY=JSON". -1: IPF_USAGE, also for parts impossible in a request of the trace. */
 int class_parts_add_header(struct class_parts *parts, const char *text, struct ipf_error *err);
 int class_parts_add_body(struct class_parts *parts, const char *text, struct ipf_error *err);
 /* -1: IPF_USAGE, a class is not among those of --classes. An empty list has any. */

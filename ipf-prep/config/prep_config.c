@@ -16,9 +16,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* ---- presets and profiles: what they set where the user has set nothing ---- */
+/* ---- presets and profiles: settings for options not given ---- */
 
-/* The filters of other benchmarks, so that results compare. */
+/* The filters of other benchmarks, so results compare. */
 static const struct token_limits preset_limits[] = {
 	[PRESET_VLLM] = {4, 1024, 4, IPF_ABSENT, 2048},
 	[PRESET_SGLANG] = {2, IPF_ABSENT, 2, IPF_ABSENT, IPF_ABSENT},
@@ -46,7 +46,7 @@ static void apply_preset(struct prep_config *c)
 #define GENERATED_INPUT    "1024"
 #define GENERATED_OUTPUT   "128"
 
-/* Loads that benchmarks of this field use. */
+/* Loads of this field's benchmarks. */
 static const struct {
 	const char *input, *output, *turns;
 } profiles[] = {
@@ -90,7 +90,7 @@ static int apply_defaults(struct prep_config *c, struct ipf_error *err)
 	           : 0;
 }
 
-/* What a format that reads no data makes if nothing else is asked for. */
+/* The default number for a format reading no data. */
 static int apply_generated_defaults(struct prep_config *c, struct ipf_error *err)
 {
 	if (c->max_requests == IPF_ABSENT && c->max_sessions == IPF_ABSENT)
@@ -181,7 +181,7 @@ static int check_batch(struct prep_config *c, struct ipf_error *err)
 
 #define BATCHES_MOST 100000000 /* whose sizes are drawn one by one */
 
-/* -n counts requests; what makes them counts the prompts, of which each request gets as many as are drawn. */
+/* -n counts requests; the source of them counts the prompts, of which each request gets as many as are drawn. */
 static int count_inputs(struct prep_config *c, struct ipf_error *err)
 {
 	const struct distribution *sizes = &c->batch.distribution;
@@ -234,7 +234,7 @@ static int refuse(const struct prep_config *c, const char *option, const char *w
 	return ipf_error_set(err, IPF_USAGE, "%s: format %s %s", option, c->format->name, why);
 }
 
-/* A format that reads no data has nothing to select from, and no lengths of its own. */
+/* A format reading no data has nothing to select from, and no lengths of its own. */
 static int check_generated(const struct prep_config *c, struct ipf_error *err)
 {
 	static const char no_data[] = "has no data to take them from; give a number or a distribution";
@@ -283,7 +283,7 @@ static int check_like(const struct prep_config *c, struct ipf_error *err)
 	return 0;
 }
 
-/* Options that make no sense for this format are refused rather than ignored. */
+/* Options making no sense for this format are refused rather than ignored. */
 static int check_format(const struct prep_config *c, struct ipf_error *err)
 {
 	unsigned traits = c->traits;
@@ -314,7 +314,7 @@ static int check_format(const struct prep_config *c, struct ipf_error *err)
 	if (c->to_ns != IPF_ABSENT && !(traits & HAS_TIMES))
 		return refuse(c, "--to", "has no arrivals", err);
 	if (!isnan(c->hit_rate) && !(traits & DEALS_PREFIXES))
-		return refuse(c, "--hit-rate", "has no say in what prompts share; use prefix", err);
+		return refuse(c, "--hit-rate", "has no options for common prefixes; use prefix", err);
 	if (c->mix.files.count && strcmp(c->format->name, "synthetic") != 0)
 		return refuse(c, "--like", "has its own data; use synthetic", err);
 	if (c->groups != IPF_ABSENT && !(traits & DEALS_PREFIXES))
@@ -328,9 +328,9 @@ static int check_format(const struct prep_config *c, struct ipf_error *err)
 	return 0;
 }
 
-/* ---- what options name ---- */
+/* ---- files of options ---- */
 
-/* Of each kind of file that options name. */
+/* Opens each kind of file that options name. */
 static const struct whole_file histogram_file = {"a histogram", (size_t)16 << 20},
 							   system_file = {"a system message", (size_t)16 << 20},
 							   content_file = {"a text", (size_t)256 << 20},
@@ -382,7 +382,7 @@ static int read_system_message(struct prep_config *c, struct ipf_error *err)
 	} else {
 		if (read_file(c, c->system, system_file, text, err) < 0)
 			return -1;
-		/* Editors end a file with a line end that is not part of the message. */
+		/* Editors end a file with a line end outside the message. */
 		if (text->len > 0 && text->data[text->len - 1] == '\n')
 			text->len--;
 	}
@@ -464,13 +464,13 @@ static int open_format(struct prep_config *c, size_t files, struct ipf_error *er
 	if (source_open(format, &settings, &c->format_state, err) < 0)
 		return -1;
 	if (c->mix.count)
-		c->scale = NAN; /* the arrivals are made at that rate */
+		c->scale = NAN; /* the arrivals are made at this rate */
 	c->traits = format->traits_of ? format->traits_of(c->format_state) : format->traits;
 	c->hold_all = (c->traits & GATHERS) || ((c->traits & HAS_TIMES) && files > 1) || c->dequantise || !isnan(c->scale);
 	return check_format(c, err);
 }
 
-/* The provenance of a file that describes the format; built-in ones have no folder or ending in their path. */
+/* The provenance of a file describing the format; built-in ones have no folder or ending in their path. */
 static int note_description(struct prep_config *c, struct ipf_error *err)
 {
 	struct buffer text = {0};

@@ -1,5 +1,5 @@
-/* The configuration of ipf-prep: what the command line asks for, parsed and checked once. The rest of the program reads
- * it as a `const struct prep_config *`.
+/* The configuration of ipf-prep: the command line, parsed and checked once. The rest of the program reads it as a
+ * `const struct prep_config *`.
  *
  *     struct prep_config config = PREP_CONFIG_DEFAULTS;
  *     program_start(&prep_program, argc, argv, &config, …);   // each option is parsed by its row in the table
@@ -25,7 +25,7 @@
 
 #include <math.h>
 
-/* ---- values of options; -1 is an option that is not given, the others index its choices ---- */
+/* ---- values of options; -1 is an option not given, the others index its choices ---- */
 
 enum sample { SAMPLE_ALL = -1, SAMPLE_WITH, SAMPLE_WITHOUT }; /* all in order; at random with, without replacement */
 enum preset { PRESET_NONE = -1, PRESET_VLLM, PRESET_SGLANG, PRESET_LPG };
@@ -77,7 +77,7 @@ struct prep_config {
 	const char *salt, *content_file; /* or NULL */
 	struct share_list models;        /* empty: the data's own */
 	struct share_list classes;       /* empty: those of the data */
-	struct class_parts class_parts;  /* what their requests bring */
+	struct class_parts class_parts;  /* parts of their requests */
 	struct traffic_mix mix;          /* --like: its files, read by prep_config_open */
 	struct slo_rules slo;
 	double scale; /* NAN: as recorded */
@@ -92,14 +92,14 @@ struct prep_config {
 	bool strict;    /* end with status 3 if records or members were left out */
 	struct string_list fields;
 
-	/* ---- what they select; set by prep_config_open ---- */
+	/* ---- the selection; set by prep_config_open ---- */
 	const struct source_format *format;
 	void *format_state;
-	unsigned traits; /* of the format under these settings: enum source_trait */
+	unsigned traits; /* the format's under these settings: enum source_trait */
 	struct token_counter *tokens;
-	int64_t special_tokens;       /* that a preset adds to the length of each text; 0 without a preset */
+	int64_t special_tokens;       /* tokens added by a preset to the length of each text; 0 without a preset */
 	struct buffer system_message; /* if `system` is given */
-	struct buffer content;        /* the text that synthetic text is taken from; empty: from a grammar */
+	struct buffer content;        /* the source of synthetic text; empty: from a grammar */
 	json_t *option_files;         /* provenance of the files that options name; NULL: none */
 	bool first_turn_only;         /* each conversation becomes one request, without a session */
 	bool hold_all;                /* sort all requests, and write them at the end */
@@ -131,18 +131,18 @@ extern const struct program prep_program;
 /* ipf-prep fit, which has some of them. */
 extern const struct program fit_program;
 
-/* Applies --preset and --profile to what the user has not set, and checks the options against each other (IPF_USAGE).
- * Reads nothing. */
+/* Applies --preset and --profile to unset options, and checks the options against each other (IPF_USAGE). Reads
+ * nothing. */
 int prep_config_check(struct prep_config *config, struct ipf_error *err);
 /* The same if conversations are wanted with all of their turns, unless the user asks for less. */
 int prep_config_check_all_turns(struct prep_config *config, struct ipf_error *err);
-/* Reads the files that options name, opens the tokenizer and the format, and queries the server of --template-tokens.
- * `files` is the number of FILE operands. IPF_USAGE: an option that does not apply to the format. */
+/* Reads the files of options, opens the tokenizer and the format, and queries the server of --template-tokens. `files`
+ * is the number of FILE operands. IPF_USAGE: an option of other formats. */
 int prep_config_open(struct prep_config *config, const struct source_format *format, size_t files,
                      struct ipf_error *err);
 /* The number of inputs of request `number` (--batch). */
 int64_t prep_config_batch_size(const struct prep_config *config, int64_t number);
-/* Also after an error, and after options that could not be parsed. */
+/* To be called after an error, and after unparsable options, too. */
 void prep_config_release(struct prep_config *config);
 
 #endif

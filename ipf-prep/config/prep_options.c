@@ -151,7 +151,7 @@ static const struct option_spec specs[] = {
 	OPTION_HEADING("Selecting requests"),
 	PARSED(
 		'n', "requests", "N", max_requests, parse_positive,
-		"write at most N requests; a session that does not fit as a whole is left out (synthetic, prefix: exactly N, default "
+		"write at most N requests; a session not fitting as a whole is left out (synthetic, prefix: exactly N, default "
 		"1000)"),
 	PARSED(0, "sessions", "N", max_sessions, parse_positive,
            "write at most N sessions; a request without a session counts as one"),
@@ -169,10 +169,10 @@ static const struct option_spec specs[] = {
 	O(OPTION_COUNT, 0, "max-total", "N", limits.max_total,
       "leave out requests with more than N tokens in prompt and answer together"),
 	O(OPTION_DURATION, 0, "from", "TIME", from_ns,
-      "keep requests that arrive at least TIME after the start of the trace; arrivals then count from there"),
-	O(OPTION_DURATION, 0, "to", "TIME", to_ns, "keep requests that arrive less than TIME after the start of the trace"),
+      "keep requests arriving at least TIME after the start of the trace; arrivals then count from there"),
+	O(OPTION_DURATION, 0, "to", "TIME", to_ns, "keep requests arriving less than TIME after the start of the trace"),
 	CHOICE("failed", "keep|drop", failed, keep_or_drop_names,
-           "keep recorded requests that failed, and mark them (default), or drop them"),
+           "keep failed requests of the recording, and mark them (default), or drop them"),
 	CHOICE("sub-agents", "keep|drop", sub_agents, keep_or_drop_names,
            "keep the requests of sub-agents (default), or drop them"),
 
@@ -205,13 +205,13 @@ static const struct option_spec specs[] = {
 		"start each prompt with one of COUNT shared synthetic prefixes of TOKENS tokens; none=SHARE leaves a share of "
 		"the requests without"),
 	O(OPTION_SHARE, 0, "hit-rate", "SHARE", hit_rate,
-      "prefix: make prompts share so much that a prefix cache finds this share of all input tokens (default: 50%)"),
+      "prefix: make prompts share enough for a prefix cache to find this share of all input tokens (default: 50%)"),
 	PARSED(0, "groups", "N", groups, parse_positive,
            "prefix: with --hit-rate, deal the prompts out to N shared prefixes (default: 10)"),
 	O(OPTION_FILE, 0, "content", "FILE", content_file,
       "take synthetic text from FILE (UTF-8) instead of generating it from a grammar"),
 	PARSED(0, "salt", "TEXT", salt, parse_salt,
-           "change the synthetic text but not its lengths, so that prefix caches do not find that of an earlier run"),
+           "change the synthetic text but not its lengths, so prefix caches do not find an earlier run's"),
 	PARSED(0, "batch", "DIST", batch, parse_tokens,
            "put this many prompts into one request, as its inputs: 32, uniform:1-64, …; for embeddings, and with "
            "--query-tokens for rankings (-n: requests)"),
@@ -232,9 +232,9 @@ static const struct option_spec specs[] = {
            "put a synthetic film (AVI) before it: 5sx640x360, with fps=N (default: 2), bytes=SIZE and pool=N"),
 	O(OPTION_FILE, 0, "media", "FILE", media_file,
       "write images, audio and video into FILE (default: the output's name with .media behind it; into the trace, if "
-      "that goes to standard output)"),
+      "the trace goes to standard output)"),
 	O(OPTION_FILE, 0, "media-root", "FOLDER", media_root,
-      "read image, audio and video files that the data name from FOLDER (default: the folder of the first FILE)"),
+      "read image, audio and video files named in the data from FOLDER (default: the folder of the first FILE)"),
 
 	OPTION_HEADING("Models and objectives"),
 	PARSED(0, "models", "NAME=SHARE,…", models, parse_models,
@@ -261,18 +261,18 @@ static const struct option_spec specs[] = {
       "count tokens with a model's tokenizer: its name on the Hugging Face hub (gpt2, OWNER/NAME), a tokenizer.json or a "
       "tiktoken file; or with approx: one token per four bytes (default)"),
 	PARSED(0, "template-tokens", "N[,M]|URL", template, chat_template_parse,
-           "count N tokens that the server's chat template adds to each prompt, and M for each further message "
+           "count N tokens of the server's chat template for each prompt, and M for each further message "
            "(default: 0); URL measures both at a server"),
 
 	OPTION_HEADING("Input"),
-	O(OPTION_FLAG, 0, "list", NULL, list, "list the formats: name, kind and what they contain"),
+	O(OPTION_FLAG, 0, "list", NULL, list, "list the formats: name, kind and contents"),
 	O(OPTION_LIST, 0, "field", "NAME=/POINTER", fields,
       "jsonl, csv and auto: read field NAME from this place of a record, or from the column or member of this name "
       "(repeatable)"),
 	CHOICE("on-error", "skip|stop", on_error, on_error_names, "skip bad records (default), or stop at the first one"),
 	MEMORY_OPTION(struct prep_config, memory),
 	O(OPTION_FLAG, 0, "strict", NULL, strict,
-      "end with status 3 if a record or a member that looks like part of a request is left out"),
+      "end with status 3 if a record or a member looking like part of a request is left out"),
 	COMMON_OPTIONS(struct prep_config, common),
 	SEED_OPTION(struct prep_config, common),
 };
@@ -323,11 +323,11 @@ static const struct option_spec fit_specs[] = {
 	PARSED('n', "requests", "N", max_requests, parse_positive, "learn from at most N requests"),
 	PARSED(0, "sessions", "N", max_sessions, parse_positive, "learn from at most N sessions"),
 	O(OPTION_DURATION, 0, "from", "TIME", from_ns,
-      "learn from requests that arrive at least TIME after the start of the trace"),
+      "learn from requests arriving at least TIME after the start of the trace"),
 	O(OPTION_DURATION, 0, "to", "TIME", to_ns,
-      "learn from requests that arrive less than TIME after the start of the trace"),
+      "learn from requests arriving less than TIME after the start of the trace"),
 	CHOICE("failed", "keep|drop", failed, keep_or_drop_names,
-           "learn from recorded requests that failed, too (default), or drop them"),
+           "learn from failed requests of the recording, too (default), or drop them"),
 	CHOICE("sub-agents", "keep|drop", sub_agents, keep_or_drop_names,
            "keep the requests of sub-agents (default), or drop them"),
 	PARSED(0, "turns", "DIST|all", turns, parse_turns, "keep at most this many turns of a conversation (default: all)"),
@@ -340,7 +340,7 @@ static const struct option_spec fit_specs[] = {
 	CHOICE("on-error", "skip|stop", on_error, on_error_names, "skip bad records (default), or stop at the first one"),
 	MEMORY_OPTION(struct prep_config, memory),
 	O(OPTION_FLAG, 0, "strict", NULL, strict,
-      "end with status 3 if a record or a member that looks like part of a request is left out"),
+      "end with status 3 if a record or a member looking like part of a request is left out"),
 	OPTION_UNSHAPING(OPTION_FILE, 'o', "output", "FILE", struct prep_config, common.output,
                      "write to FILE (default: standard output)"),
 	COMMAND_OPTIONS(struct prep_config, common),
@@ -350,7 +350,7 @@ const struct program fit_program = {
 	.name = "ipf-prep fit",
 	.operands = "[SOURCE] [FILE…]",
 	.summary = "learn a model of recorded traffic, from which synthetic --like makes more",
-	.details = "FILE is a trace of ipf-prep, or of any format that ipf-prep reads; SOURCE is the\n"
+	.details = "FILE is a trace of ipf-prep, or of any format of ipf-prep; SOURCE is the\n"
 			   "format, else it is detected. Without operands, a trace comes on standard input.\n"
 			   "The options apply to the data of a SOURCE.\n"
 			   "\n"

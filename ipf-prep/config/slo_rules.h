@@ -1,8 +1,8 @@
-/* --slo [KEY=VALUE:]METRIC=TIME,…: the service-level objectives that requests get in the trace. ipf-report judges
- * requests by them.
+/* --slo [KEY=VALUE:]METRIC=TIME,…: the service-level objectives of requests in the trace. ipf-report judges requests by
+ * them.
  *
  * Each occurrence of the option is a rule. A rule with a key applies to requests to a model (key "model") or with a tag
- * of that value; a rule without one applies to all. The last rule that applies to a request gives its objectives.
+ * of this value; a rule without one applies to all. The last rule applying to a request gives its objectives.
  */
 #ifndef PREP_SLO_RULES_H
 #define PREP_SLO_RULES_H

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* The options that prep_config.c refuses for a source without any of these traits. */
+/* The options refused by prep_config.c for a source without any of these traits. */
 static const struct {
 	const char *option;
 	unsigned traits;
@@ -86,7 +86,7 @@ static void describe(const struct source_format *f, struct buffer *out)
 		names[count++] = "like";
 	names[count] = NULL;
 	if (count) {
-		buffer_format(out, "\nOptions that not every source has%s:\n",
+		buffer_format(out, "\nOptions of some sources only%s:\n",
 		              f->traits_of && f->unit != UNIT_NONE ? "; some depend on the fields of the data" : "");
 		help_format_options(&prep_program, names, out);
 	}

@@ -1,4 +1,4 @@
-/* ipf-prep SOURCE --help: what a source reads, and the options that only some sources have. All of it comes from the
+/* ipf-prep SOURCE --help: the data of a source, and the options for some sources only. All of it comes from the
  * source's row (sources/source.h) and the option table.
  *
  *     if (source_help_is_asked(argc, argv))

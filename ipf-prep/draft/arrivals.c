@@ -135,7 +135,7 @@ static int draw_all_moves(struct number_list *timestamps, int64_t median, uint64
 	return got < 0 ? -1 : draw_moves(&rng, at_ns, median, count, moves, err);
 }
 
-/* Timestamps and moves are in the same order: brings the moves into that of the data. */
+/* Timestamps and moves are in the same order: brings the moves into the order of the data. */
 static int assign_moves(struct number_list *timestamps, struct record_sorter *moves, struct number_list *assigned,
                         struct ipf_error *err)
 {

@@ -1,6 +1,5 @@
-/* Distributions that numbers are drawn from, as options give them: 128, uniform:64-256,
- * normal:550,150,min=10,max=1024, lognormal:550,150,…, histogram:FILE, or `dataset`, which leaves the numbers as they
- * are in the data.
+/* Distributions of random numbers, as options give them: 128, uniform:64-256, normal:550,150,min=10,max=1024,
+ * lognormal:550,150,…, histogram:FILE, or `dataset`, which leaves the numbers as they are in the data.
  *
  * The numbers are counts (of tokens, of turns), at least 1, or times with a unit (2s, 500ms), at least 0, drawn in
  * nanoseconds.
@@ -38,7 +37,7 @@ struct distribution_bucket {
 struct distribution {
 	enum distribution_kind kind;
 	enum distribution_unit unit;
-	double mean, std; /* of the normal or log-normal distribution itself */
+	double mean, std; /* parameters of the normal or log-normal distribution itself */
 	double mu, sigma; /* log-normal: mean and deviation of the logarithm */
 	int64_t min, max; /* both included; constant: equal */
 	struct distribution_bucket *buckets;
@@ -48,8 +47,8 @@ struct distribution {
 /* Parses an option's value other than histogram:FILE. IPF_USAGE: `expected …, got "…"`. */
 int distribution_parse(struct distribution *dist, const char *text, enum distribution_unit unit, struct ipf_error *err);
 /* Parses the text of a histogram file, which ends in NUL: lines of `NUMBER WEIGHT` or `LOW-HIGH WEIGHT` (each number of
- * the range equally likely), separated by blanks or a comma. Empty lines and lines that begin with # are skipped.
- * `file` is its name in errors (IPF_INPUT). */
+ * the range equally likely), separated by blanks or a comma. Empty lines and lines beginning with # are skipped. `file`
+ * is its name in errors (IPF_INPUT). */
 int distribution_histogram(struct distribution *dist, const char *file, const char *text, enum distribution_unit unit,
                            struct ipf_error *err);
 /* A number between min and max: one outside of them is drawn again, up to 10000 times, then replaced by the nearer

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A piece of the arena. Texts never move, so slices of them stay valid. A text that does not fit gets a further chunk,
- * twice as large; draft_reset keeps the newest, so that a few records later one chunk suffices. */
+/* A piece of the arena. Texts never move, so slices of them stay valid. A text without room gets a further chunk, twice
+ * as large; draft_reset keeps the newest, so a few records later one chunk suffices. */
 struct draft_chunk {
 	struct draft_chunk *older;
 	size_t used, cap;

@@ -1,15 +1,15 @@
-/* What a format makes of a record: a single request, or a conversation whose requests become a session.
+/* A record as a format reads it: a single request, or a conversation whose requests become a session.
  *
  * A format fills a draft and hands it to the sink. Selection and shaping work on drafts; shape/trace_renderer.h turns
  * them into lines of the trace. Texts are plain UTF-8, not JSON. They are borrowed from the record or kept in the
- * draft's own arena, and everything in a draft is valid until it is emptied. What is not known is IPF_ABSENT, or the
+ * draft's own arena, and everything in a draft is valid until it is emptied. An unknown value is IPF_ABSENT, or the
  * absent slice.
  *
  *     struct draft_request *r = draft_request(d);
  *     draft_message(d, ROLE_USER, draft_text(d, doc, node));
  *     r->answer = draft_text(d, doc, other);
  *
- * A draft remembers that memory ran out (`failed`), so a format needs to check a pointer only if it dereferences it.
+ * A draft remembers a lack of memory (`failed`), so a format needs to check a pointer only if it dereferences it.
  */
 #ifndef PREP_DRAFT_H
 #define PREP_DRAFT_H
@@ -25,8 +25,8 @@ enum role { ROLE_SYSTEM, ROLE_USER, ROLE_ASSISTANT };
 
 struct draft_message {
 	enum role role;
-	struct slice text; /* what its tokens are counted from */
-	int64_t tokens;    /* of the text, if `counted` */
+	struct slice text; /* its tokens are counted from this */
+	int64_t tokens;    /* the text's, if `counted` */
 	bool counted;
 	struct slice json;  /* the message in the chat API's JSON (tool calls, typed parts); replaces role and text */
 	struct slice media; /* parts of the chat API before the text, with commas between: images, audio, video */
@@ -58,22 +58,21 @@ struct draft_request {
 	struct slice body;            /* JSON: other members of the body, such as sampling parameters */
 	struct slice tags;            /* JSON */
 	struct slice slo;             /* JSON: the request's own objectives */
-	const uint64_t *parents;      /* indexes of the draft's requests that must end first; NULL: the previous turn */
+	const uint64_t *parents;      /* indexes of the draft's parents among the requests; NULL: the previous turn */
 	size_t parent_count;
 	struct slice after;    /* the same for requests of other drafts: a JSON list of ids */
-	int64_t answer_tokens; /* of the answer's text, if `answer_counted` */
+	int64_t answer_tokens; /* the answer's text's, if `answer_counted` */
 	bool answer_counted;
 	bool failed; /* the recorded request failed */
-	bool
-		batch; /* its messages are the inputs of one request; one of the system is the query that they are ranked for */
+	bool batch;  /* its messages are the inputs of one request; one of the system is the query they are ranked for */
 };
 
 struct draft {
-	int64_t number;       /* of the record over all files, from 1: gives default ids, and indexes random numbers */
+	int64_t number;       /* the record's over all files, from 1: gives default ids, and indexes random numbers */
 	int64_t part;         /* 0; 1, 2, … for further drafts of the same record */
 	int64_t copy;         /* 0; 1, 2, … if the record is drawn again */
 	struct slice session; /* plain text: requests of equal session belong together; absent: see `chain` */
-	int64_t turn;         /* of its first request within the session */
+	int64_t turn;         /* its first request's within the session */
 	bool chain;           /* its requests are the turns of one conversation: each needs the previous ones */
 	struct draft_request *requests;
 	size_t count, requests_cap;
@@ -95,8 +94,7 @@ struct draft_request *draft_request(struct draft *d);
  * request. */
 struct draft_message *draft_message(struct draft *d, enum role role, struct slice text);
 
-/* Each of the following makes a slice or memory that is valid until the draft is emptied; absent or NULL when out of
- * memory. */
+/* Each of the following makes a slice or memory valid until the draft is emptied; absent or NULL when out of memory. */
 
 char *draft_space(struct draft *d, size_t len);
 /* The characters of a JSON string: borrowed if nothing is escaped, else decoded into the arena. Absent for any other
@@ -106,9 +104,9 @@ struct slice draft_text(struct draft *d, const struct jdoc *doc, jdoc_id node);
 struct slice draft_join(struct draft *d, struct slice a, const char *between, struct slice b);
 /* The same, but `between` only separates: if one of the two is empty, the other is returned. */
 struct slice draft_append(struct draft *d, struct slice a, const char *between, struct slice b);
-/* A copy, for a text that is borrowed from something short-lived. */
+/* A copy, for a text borrowed from something short-lived. */
 struct slice draft_keep(struct draft *d, struct slice text);
-/* A copy of what was written into the buffer, which is released. A write that failed makes the draft fail. */
+/* Copies the text in the buffer, which is released. A write failing makes the draft fail. */
 struct slice draft_take_buffer(struct draft *d, struct buffer *text);
 /* Formatted text, at most 511 bytes. */
 struct slice draft_format(struct draft *d, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -123,10 +121,10 @@ uint64_t draft_block_id(const struct draft_blocks *blocks, size_t i);
 /* Refuses names with control characters and the like (safe_text.h): of the session, the models, and in tags. -1: err
  * says which. */
 int draft_check_names(const struct draft *d, struct ipf_error *err);
-/* Refuses lengths that no request has: for formats that do not check what they read, or hold it before it is taken. */
+/* Refuses impossible lengths: for formats that do not check their values, or hold them before use. */
 int draft_check_lengths(const struct draft *d, struct ipf_error *err);
 
-/* A copy that owns all it needs, in a single allocation: free() it. NULL when out of memory. */
+/* A copy owning all it needs, in a single allocation: free() it. NULL when out of memory. */
 struct draft *draft_clone(const struct draft *d);
 
 #endif

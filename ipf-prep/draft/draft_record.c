@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-/* The numbers and texts of a request. A bit of its mask says that a field has another value than a new request. */
+/* The numbers and texts of a request. A bit of its mask says a field has another value than a new request. */
 static const struct {
 	size_t offset;
 	int64_t absent;

@@ -11,7 +11,7 @@
 static inline struct rng draft_rng(uint64_t seed, const char *decision, const struct draft *d, size_t turn)
 {
 	struct rng rng;
-	/* Odd constants spread what are mostly small numbers over all 64 bits, so that no two requests collide. */
+	/* Odd constants spread mostly small numbers over all 64 bits, so no two requests collide. */
 	rng_init(&rng, seed, decision,
 	         (uint64_t)d->number + (uint64_t)d->part * UINT64_C(0x9e3779b97f4a7c15) +
 	             (uint64_t)d->copy * UINT64_C(0xbf58476d1ce4e5b9) + (uint64_t)turn * UINT64_C(0x94d049bb133111eb));

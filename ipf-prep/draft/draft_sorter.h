@@ -17,9 +17,9 @@
 /* Zero-initialise. */
 struct draft_sorter {
 	struct record_sorter records;
-	struct buffer key; /* of the draft to be added */
+	struct buffer key; /* the draft's to be added */
 	struct buffer record;
-	size_t record_bytes; /* of the draft that was read last */
+	size_t record_bytes; /* the last draft's */
 };
 
 /* Adds a copy of the draft, and `size` bytes of facts, a multiple of 8; empties the key. */
@@ -27,7 +27,7 @@ int draft_sorter_add(struct draft_sorter *s, const void *facts, size_t size, con
                      struct ipf_error *err);
 /* Begins reading, or begins again. */
 int draft_sorter_begin(struct draft_sorter *s, struct ipf_error *err);
-/* The next draft and its facts: 1, 0 at the end, -1. The draft borrows texts that are valid until the next call. */
+/* The next draft and its facts: 1, 0 at the end, -1. The draft borrows texts valid until the next call. */
 int draft_sorter_next(struct draft_sorter *s, void *facts, size_t size, struct draft *d, struct ipf_error *err);
 void draft_sorter_clear(struct draft_sorter *s);
 void draft_sorter_release(struct draft_sorter *s);

@@ -14,17 +14,17 @@
 
 /* Prefixes of one length. */
 struct prefix_group {
-	int64_t first, count; /* of all prefixes: the index of its first, and how many it has */
+	int64_t first, count; /* all prefixes together: the index of its first, and how many it has */
 	int64_t tokens;       /* in each; 0: requests of this group have no prefix */
 };
 
 struct prefix_groups {
-	struct share_list shares;    /* of the groups; empty: no prefixes */
+	struct share_list shares;    /* the groups'; empty: no prefixes */
 	struct prefix_group *groups; /* one for each share */
-	int64_t count;               /* of the prefixes of all groups */
+	int64_t count;               /* prefixes of all groups */
 };
 
-/* Parses COUNTxTOKENS[=SHARE],… where one group may be "none"; replaces what the struct holds. -1: out of memory, or
+/* Parses COUNTxTOKENS[=SHARE],… where one group may be "none"; replaces the struct's old list. -1: out of memory, or
  * IPF_USAGE. Release it also after an error. */
 int prefix_groups_parse(struct prefix_groups *prefixes, const char *text, struct ipf_error *err);
 void prefix_groups_release(struct prefix_groups *prefixes);

@@ -6,7 +6,7 @@
 
 #define NO_ARRIVAL INT64_MAX
 
-/* Before a draft: in `members` what it brings to its session, in `sorted` its place. */
+/* Before a draft: in `members` its additions to its session, in `sorted` its place. */
 struct member {
 	int64_t at_ns, index, requests;
 };
@@ -117,7 +117,7 @@ static int place_members(struct reorder *h, struct ipf_error *err)
 	struct session session = {0};
 	const struct sorted_record *record;
 	struct member member;
-	uint64_t left = 0; /* of the session */
+	uint64_t left = 0; /* the session's */
 	int got;
 	while ((got = record_sorter_next(&h->members, &record, err)) > 0) {
 		struct slice bytes = sorted_record_bytes(record);

@@ -24,8 +24,8 @@ struct share_list {
 	char *text;
 };
 
-/* Replaces what the list holds. -1: out of memory, or IPF_USAGE: `expected EXPECTED, got "TEXT"`. Release the list also
- * after an error. */
+/* Replaces the list. -1: out of memory, or IPF_USAGE: `expected EXPECTED, got "TEXT"`. Release the list also after an
+ * error. */
 int share_list_parse(struct share_list *list, const char *text, const char *expected, struct ipf_error *err);
 void share_list_release(struct share_list *list);
 

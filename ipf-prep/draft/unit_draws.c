@@ -67,7 +67,7 @@ int unit_draws_shuffle(struct draft_sorter *units, uint64_t count, struct rng *r
 
 /* ---- with replacement ---- */
 
-/* The requests of each unit, so that draws can be counted before anything is read. */
+/* The requests of each unit, so draws can be counted before anything is read. */
 static int64_t *count_requests(struct draft_sorter *units, uint64_t count, struct ipf_error *err)
 {
 	int64_t *requests = calloc(count + 1, sizeof *requests);

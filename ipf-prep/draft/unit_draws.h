@@ -1,11 +1,11 @@
 /* Draws units out of a list: all of them in random order, some of them with replacement, or copies of them. Each adds
- * what it draws to another list, whose keys are the order of the draws.
+ * its draws to another list, whose keys are the order of the draws.
  *
  *     unit_draws_shuffle(&units, count, &rng, &drawn, &err);
  *     draft_sorter_begin(&drawn, &err);
  *
  * Units are in the order of the sorter, the drafts of each behind each other, with its struct unit as facts; `count` is
- * their number. A draft that is drawn again has a higher `copy`.
+ * their number. A draft drawn again has a higher `copy`.
  */
 #ifndef PREP_UNIT_DRAWS_H
 #define PREP_UNIT_DRAWS_H
@@ -21,7 +21,7 @@ int unit_draws_shuffle(struct draft_sorter *units, uint64_t count, struct rng *r
 /* How many are drawn with replacement; IPF_ABSENT: no limit. */
 struct draw_limits {
 	int64_t requests, units;
-	int64_t too_long; /* set to the requests of a unit that has too many for what is left of `requests`; else 0 */
+	int64_t too_long; /* set to the requests of a unit with more than the rest of `requests`; else 0 */
 };
 
 /* Draws until a limit is reached, or a unit has too many requests for the first. Memory as above. */
@@ -34,9 +34,9 @@ struct scaling {
 	uint64_t seed;
 };
 
-/* Keeps, drops or copies units so that there are about `factor` times as many: each occurs floor(factor) times, or once
- * more with the probability of the remainder. A copy arrives within a window around its original, ten mean gaps between
- * units wide to either side and at least 30 s. The draws are sorted by arrival. */
+/* Keeps, drops or copies units to about `factor` times as many: each occurs floor(factor) times, or once more with the
+ * probability of the remainder. A copy arrives within a window around its original, ten mean gaps between units wide to
+ * either side and at least 30 s. The draws are sorted by arrival. */
 int unit_draws_scale(struct draft_sorter *units, uint64_t count, const struct scaling *scaling,
                      struct draft_sorter *drawn, struct ipf_error *err);
 

@@ -15,14 +15,14 @@ enum { PIECE = 128 << 10 };
 
 struct archive_members {
 	struct archive *archive;
-	char *path; /* of the archive */
+	char *path; /* the archive's */
 	int fd;
 	int failed; /* errno of the file: libarchive takes it for the end, or for another format */
 	bool at_end;
 	char piece[PIECE];
 };
 
-/* Is there a regular file? One that cannot be examined is said to be one: opening it says why. */
+/* Is there a regular file? An unreadable one is said to be one: opening it says why. */
 static bool is_file(const char *path)
 {
 	struct stat st;
@@ -66,7 +66,7 @@ static int unreadable(struct archive_members *m, struct ipf_error *err)
 	return ipf_error_at(err, IPF_CUT, m->path, 0, "cannot read the archive: %s", why ? why : "unknown error");
 }
 
-/* ---- what libarchive asks for ---- */
+/* ---- callbacks for libarchive ---- */
 
 static la_ssize_t feed(struct archive *archive, void *data, const void **bytes)
 {

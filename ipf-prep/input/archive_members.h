@@ -1,5 +1,5 @@
-/* Files in archives (tar in any compression, zip, 7z), named as ARCHIVE:NAME: "corpus.tar.gz:dir/file.json". Files that
- * are opened in the archive's order are read in a single pass over it.
+/* Files in archives (tar in any compression, zip, 7z), named as ARCHIVE:NAME: "corpus.tar.gz:dir/file.json". Files
+ * opened in the archive's order are read in a single pass over it.
  */
 #ifndef PREP_ARCHIVE_MEMBERS_H
 #define PREP_ARCHIVE_MEMBERS_H
@@ -12,7 +12,7 @@
 
 /* The length of ARCHIVE in a path ARCHIVE:NAME; 0 if the path is not of this form, or names an existing file. */
 size_t archive_member_split(const char *path);
-/* Does the name end like that of an archive? */
+/* Does the name end as an archive's? */
 bool is_archive(const char *path);
 /* Calls found(data, "ARCHIVE:NAME") for each regular file in the archive. 0, or -1, also if found() returns -1. */
 int archive_members_list(const char *archive, int (*found)(void *data, const char *path, struct ipf_error *err),

@@ -23,7 +23,7 @@ static int make_room(struct byte_window *window, struct ipf_error *err)
 		                     CHECKED_FROM >> 20);
 	if (window->cap - window->end >= CHUNK)
 		return 0;
-	/* Moving alone suffices if few bytes are held; else the window doubles, so that moving stays cheap. */
+	/* Moving alone suffices if few bytes are held; else the window doubles, so moving stays cheap. */
 	if (held > 0 && window->begin > 0)
 		memmove(window->bytes, window->bytes + window->begin, held);
 	window->begin = 0;

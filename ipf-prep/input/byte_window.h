@@ -1,8 +1,8 @@
 /* A window on a stream of bytes, through which the JSON splitter, the CSV reader and the line reader look at a file.
  *
- * The bytes from `begin` to `end` have been read but not consumed. A reader looks at them, asks for more if a
- * record is incomplete, and advances `begin` past what it has consumed. A record is therefore always contiguous, and
- * the memory used is that of the largest record.
+ * The bytes from `begin` to `end` have been read but not consumed. A reader looks at them, asks for more if a record is
+ * incomplete, and advances `begin` past the used ones. A record is therefore always contiguous, and the memory used is
+ * the largest record's.
  *
  *     struct byte_window window = {.read = input_read, .data = input};
  *     while (!complete(byte_window_at(&window), window.end - window.begin) && byte_window_more(&window, &err) == 1) …
@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The largest record, in bytes, unless --max-line says otherwise. A larger one means that the file has another format.
+/* The largest record, in bytes, unless --max-line says otherwise. A larger one means the file has another format.
  */
 #define BYTE_WINDOW_MAX ((size_t)512 << 20)
 
@@ -34,14 +34,14 @@ struct byte_window {
 	bool binary; /* bytes 0x00 are no error */
 };
 
-/* The first byte that has not been consumed. */
+/* The first unconsumed byte. */
 static inline const char *byte_window_at(const struct byte_window *window)
 {
 	return window->bytes ? window->bytes + window->begin : "";
 }
 
-/* Reads more: 1 if there are more bytes (they may have moved), 0 at the end, -1 on error, also if the bytes that have
- * not been consumed exceed the largest record, or are a MiB with NULs, which no text has (IPF_INPUT). */
+/* Reads more: 1 if there are more bytes (they may have moved), 0 at the end, -1 on error, also if the unconsumed bytes
+ * exceed the largest record, or are a MiB with NULs, which no text has (IPF_INPUT). */
 int byte_window_more(struct byte_window *window, struct ipf_error *err);
 /* Forgets all bytes but keeps the memory, for the next file. */
 void byte_window_restart(struct byte_window *window);
@@ -51,7 +51,7 @@ void byte_window_release(struct byte_window *window);
  * window is used again. */
 int byte_window_line(struct byte_window *window, const char **line, size_t *len, struct ipf_error *err);
 
-/* A `read` for bytes in memory: `data` is a struct slice of those that are left. */
+/* A `read` for bytes in memory: `data` is a struct slice of the remaining ones. */
 int64_t byte_window_read_slice(void *slice, char *to, size_t cap, struct ipf_error *err);
 
 #endif

@@ -44,7 +44,7 @@ struct row_scan {
 	bool has_quotes, open; /* `at` is within quotes */
 };
 
-/* Scans what the window has of the row: true if that is all of it, with its end. */
+/* Scans the row in the window: true if it is complete, with its end. */
 static bool scan_row(struct row_scan *s, const char *text, size_t held)
 {
 	while (s->at < held) {
@@ -199,7 +199,7 @@ int csv_next(struct csv *csv, struct ipf_error *err)
 	}
 }
 
-/* The separator of the row that the window begins with: the most frequent one outside of quotes. */
+/* The separator of the row the window begins with: the most frequent one outside of quotes. */
 static char separator_of(const char *text, size_t len)
 {
 	static const char separators[] = {',', ';', '\t', '|'};

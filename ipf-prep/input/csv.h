@@ -1,5 +1,5 @@
-/* CSV by RFC 4180: fields separated by commas, or by the semicolons, tabs or bars that the header has, in double quotes
- * if they need it; rows end in CRLF, LF or with the file.
+/* CSV by RFC 4180: fields separated by commas, or by the semicolons, tabs or bars the header has, in double quotes if
+ * they need it; rows end in CRLF, LF or with the file.
  *
  *     struct csv csv = {0};
  *     csv_begin(&csv, &window);
@@ -18,14 +18,14 @@
 struct csv {
 	struct byte_window *window;
 	char separator;
-	struct slice *fields; /* of the row */
+	struct slice *fields; /* the row's */
 	size_t count, cap;
 	int64_t line;       /* on which the row begins, from 1 */
 	int64_t next_line;  /* on which the next row begins */
-	struct buffer text; /* those fields of the row that have quotes within */
-	size_t *in_text;    /* of each field: where it begins in `text`, plus 1; 0: it stands in the window */
+	struct buffer text; /* those fields of the row with quotes within */
+	size_t *in_text;    /* each field's: where it begins in `text`, plus 1; 0: it stands in the window */
 	char **columns;     /* the names in the header */
-	bool *used;         /* of each column: was it looked up? */
+	bool *used;         /* each column's: was it looked up? */
 	size_t column_count;
 };
 

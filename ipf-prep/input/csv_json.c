@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Is it ASCII that needs no escapes? */
+/* Is it ASCII needing no escapes? */
 static bool is_plain(struct slice value)
 {
 	size_t at = 0;

@@ -21,7 +21,7 @@ struct csv_json {
 
 /* 0, or -1 when out of memory. */
 int csv_json_begin(struct csv_json *c, const struct csv *csv);
-/* -1: no memory, or IPF_INPUT for a row that is no valid UTF-8 or too long. */
+/* -1: no memory, or IPF_INPUT for a row in invalid UTF-8 or too long. */
 int csv_json_row(struct csv_json *c, const struct csv *csv, struct jdoc *json, struct ipf_error *err);
 /* The node of a column's value. */
 static inline jdoc_id csv_json_node(int32_t column)

@@ -33,13 +33,13 @@ struct input {
 	size_t head_len, head_given;
 	struct archive *archive;         /* decompresses; NULL: plain */
 	struct ipf_error unreadable;     /* why it got no bytes, which it may take for the end or not repeat */
-	struct archive_members *members; /* of a file in an archive, else NULL */
+	struct archive_members *members; /* for a file in an archive, else NULL */
 	bool empty;                      /* compressed, without content */
 	struct buffer peeked;            /* decompressed ahead, returned first */
-	char *raw;                       /* what the decompressor reads from */
+	char *raw;                       /* the decompressor's input */
 	bool known;                      /* whether it is Parquet has been found out */
-	struct parquet *parquet;         /* its rows are what is read, else NULL */
-	int copy;                        /* of Parquet that does not come from a regular file; -1: none */
+	struct parquet *parquet;         /* its rows are the input, else NULL */
+	int copy;                        /* a copy of Parquet from no regular file; -1: none */
 };
 
 const char *input_name(const struct input *input)
@@ -206,7 +206,7 @@ int input_next(struct input **opened, struct input *before, const char *path, st
 	return 0;
 }
 
-/* Reads what is in the file, decompressed. */
+/* Reads the bytes of the file, decompressed. */
 static int64_t read_content(struct input *input, char *to, size_t cap, struct ipf_error *err)
 {
 	if (input->members) {
@@ -250,7 +250,7 @@ static int peek(struct input *input, size_t want, struct ipf_error *err)
 	return 0;
 }
 
-/* Copies what cannot be read at any place to a file that can. */
+/* Copies an input without random access to a file. */
 static int copy_content(struct input *input, int64_t *size, struct ipf_error *err)
 {
 	char part[16384];

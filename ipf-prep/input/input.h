@@ -1,8 +1,8 @@
 /* An input file: plain or compressed; from disk, an archive, a pipe or standard input.
  *
- * gzip, zstd, xz, bzip2 and Parquet are recognised by their first bytes. What is read of Parquet are its rows as JSON
- * Lines (parquet/parquet.h); if it does not come from a plain file, it is copied to a temporary file first. The digest
- * is of the file's bytes before all that, as sha256sum(1) prints it.
+ * gzip, zstd, xz, bzip2 and Parquet are recognised by their first bytes. Parquet is read as JSON Lines of its rows
+ * (parquet/parquet.h); if it does not come from a plain file, it is copied to a temporary file first. The digest is of
+ * the file's bytes before all this, as sha256sum(1) prints it.
  *
  *     struct input *input;
  *     if (input_open(&input, "chat.jsonl.zst", &err) < 0) …
@@ -36,7 +36,7 @@ int64_t input_peek(struct input *input, size_t want, const char **bytes, struct 
 const char *input_name(const struct input *input); /* the path, or "standard input" */
 int64_t input_bytes(const struct input *input);    /* read so far, before decompression; of Parquet a guess
                                                     * until its end */
-int64_t input_size(const struct input *input);     /* of a regular file; IPF_ABSENT for others */
+int64_t input_size(const struct input *input);     /* a regular file's; IPF_ABSENT for others */
 
 /* The input's entry in the "from" of the trailer: new, or NULL on error. If reading ended early (not `whole`), the rest
  * of a regular file is read for the digest; a pipe gets `"partial":true` instead of a digest, since how much of it was

@@ -1,5 +1,5 @@
-/* The files to read, from the operands of the command line: a folder or an archive gives the files in it, an
- * address gives the file that is downloaded from it.
+/* The files to read, from the operands of the command line: a folder or an archive gives the files in it, an address
+ * gives the file downloaded from it.
  *
  *     struct input_paths paths = {.quiet = quiet};
  *     progress_init(&paths.progress, …);
@@ -16,15 +16,15 @@
 #include <stddef.h>
 
 struct input_paths {
-	const char *ending; /* of files in folders that are read, or NULL: all */
+	const char *ending; /* ending of the files to read in folders, or NULL: all */
 	char **items;
 	size_t count, cap;
-	struct progress progress; /* of downloads */
+	struct progress progress; /* for downloads */
 	bool quiet;               /* no warnings */
 };
 
 /* 0; -1 if a folder or an archive cannot be read or has no file in it, or if a download fails. Files in a folder come
- * in the order of their names; names that begin with a dot are skipped. */
+ * in the order of their names; names beginning with a dot are skipped. */
 int input_paths_expand(struct input_paths *paths, char **operands, size_t count, struct ipf_error *err);
 void input_paths_release(struct input_paths *paths);
 

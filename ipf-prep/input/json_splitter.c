@@ -4,11 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What a byte outside of strings means to the scanner. */
+/* The scanner's classes of bytes outside of strings. */
 enum { BAD, PLAIN, NEWLINE, QUOTE, OPEN, CLOSE };
 
-/* Letters are those of true, false and null, and the e of numbers: other text outside of quotes shows that the scanner
- * is out of step. */
+/* Letters are those of true, false and null, and the e of numbers: other text outside of quotes shows the scanner is
+ * out of step. */
 static const unsigned char meaning[256] = {
 	['\n'] = NEWLINE, ['"'] = QUOTE,  ['{'] = OPEN,  ['['] = OPEN,  ['}'] = CLOSE, [']'] = CLOSE, [' '] = PLAIN,
 	['\t'] = PLAIN,   ['\r'] = PLAIN, [','] = PLAIN, [':'] = PLAIN, ['0'] = PLAIN, ['1'] = PLAIN, ['2'] = PLAIN,
@@ -20,7 +20,7 @@ static const unsigned char meaning[256] = {
 /* How far a value has been scanned. Positions count from its first byte, so they stay valid when the window moves. */
 struct scan {
 	size_t at;
-	size_t string; /* where the string that `at` is in begins; 0: not in a string */
+	size_t string; /* where the string around `at` begins; 0: not in a string */
 	size_t depth;
 	int64_t newlines;
 };
@@ -50,7 +50,7 @@ static bool scan_string(struct scan *s, const char *text, size_t len)
 	return false;
 }
 
-/* Scans the value that begins at text[0] (an object, an array or a string) and sets s->at to its end. */
+/* Scans the value beginning at text[0] (an object, an array or a string) and sets s->at to its end. */
 static enum scan_result scan_value(struct scan *s, const char *text, size_t len)
 {
 	for (;;) {
@@ -208,7 +208,7 @@ static int next_line(struct json_splitter *s, struct slice *record, struct ipf_e
 	}
 }
 
-/* The last of `len` bytes that is not white space. */
+/* The last of `len` bytes besides white space. */
 static char last_byte(const char *text, size_t len)
 {
 	while (len > 1 && strchr(" \t\r\n", text[len - 1]))
@@ -263,7 +263,7 @@ static void skip_bom(struct json_splitter *s, struct ipf_error *err)
 		window->begin += 3;
 }
 
-/* Is the object that begins here empty? Then it does not show whether the file is JSON Lines. -1 on error. */
+/* Is the object beginning here empty? Then it does not show whether the file is JSON Lines. -1 on error. */
 static int is_empty(struct json_splitter *s, struct ipf_error *err)
 {
 	struct byte_window *window = s->window;

@@ -7,11 +7,11 @@
  *         … record, on line s.line; valid until the next call …
  *
  * It only follows strings and brackets; the parser checks whether a record is valid JSON. In JSON Lines, every line is
- * a record, so a malformed one does not affect the next. In other files, the records after one that does not parse
- * cannot be trusted (see json_splitter_by_lines).
+ * a record, so a malformed one does not affect the next. In other files, the records after a malformed one cannot be
+ * trusted (see json_splitter_by_lines).
  *
- * A file that begins with an object is JSON Lines if the object ends on its line and nothing else is on that line.
- * Empty objects at the beginning decide nothing.
+ * A file beginning with an object is JSON Lines if the object ends on its line and nothing else is on that line. Empty
+ * objects at the beginning decide nothing.
  */
 #ifndef PREP_JSON_SPLITTER_H
 #define PREP_JSON_SPLITTER_H

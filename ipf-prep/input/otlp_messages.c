@@ -9,7 +9,7 @@
 #include <zstd.h>
 #include <zstd_errors.h>
 
-#define DEPTH_MAX 100 /* of messages in messages, as in other implementations */
+#define DEPTH_MAX 100 /* depth of nested messages, as in other implementations */
 #define PREFIX    ((size_t)4)
 
 /* ---- OTLP ---- */
@@ -39,7 +39,7 @@ static const struct field {
 	uint32_t number;
 	const char *name;
 	enum kind kind;
-	enum type type; /* of a MESSAGE, or of the messages of a LIST */
+	enum type type; /* for a MESSAGE, or the messages of a LIST */
 } fields[] = {
 	{TRACES, 1, "resourceSpans", LIST, RESOURCE_SPANS},
 	{RESOURCE_SPANS, 2, "scopeSpans", LIST, SCOPE_SPANS},
@@ -99,8 +99,7 @@ static bool find(struct slice message, uint32_t number, struct wire_field *found
 	return any;
 }
 
-/* The same messages are requests of spans, log records and metrics; what they are shows in the types of fields that
- * every item has. */
+/* The same messages are requests of spans, log records and metrics; the types of fields in every item show which. */
 static enum type request_type(struct slice message)
 {
 	struct wire_field at = {0};
@@ -159,7 +158,7 @@ static bool write_value(const struct field *f, const struct wire_field *at, int 
 	case BASE64:
 		write_base64(at->data, w);
 		break;
-	case FIXED: /* no time is beyond what a signed number holds */
+	case FIXED: /* no time exceeds a signed number */
 		jout_int(w, at->value > INT64_MAX ? INT64_MAX : (int64_t)at->value);
 		break;
 	case INTEGER:
@@ -260,7 +259,7 @@ static bool is_zstd(struct slice message)
 	return message.len >= 4 && memcmp(message.data, "\x28\xb5\x2f\xfd", 4) == 0;
 }
 
-/* Lengths from 144 MiB would begin with bytes that text may begin with. */
+/* Lengths from 144 MiB would begin with bytes that may begin a text. */
 static bool begins_framed(struct slice head)
 {
 	if (head.len <= PREFIX || (unsigned char)head.data[0] > 8)

@@ -22,7 +22,7 @@
 #define TRIES    5
 #define PAUSE_NS (200 * NS_PER_MS)
 
-/* What this process fetched. */
+/* Files this process fetched. */
 static struct origin {
 	char *path, *address;
 	bool temporary;
@@ -128,7 +128,7 @@ static void write_mark(const char *path, const char *mark)
 		close(fd);
 }
 
-/* Whether others may write where the cache is: they would choose what is read. Sets the folder that is so. */
+/* Whether others may write in the cache's folder: they would choose the bytes read. Sets this folder. */
 static bool is_shared(const char *folder, char **which)
 {
 	for (int up = 0; up < 3; up++) { /* KEY, sources, ipf */
@@ -210,7 +210,7 @@ static int find_place(struct cached_file *k, struct ipf_error *err)
 	size_t len = strcspn(k->url, "?#");
 	const char *name = memrchr(k->url, '/', len), *host = strstr(k->url, "://") + 3;
 	if (!name || name < host || name + 1 == k->url + len || name[1] == '.')
-		return no_address(k->url, "expected an address that ends in a file name", err);
+		return no_address(k->url, "expected an address ending in a file name", err);
 	struct digest *digest = digest_new();
 	if (!digest)
 		return ipf_error_memory(err);
@@ -235,7 +235,7 @@ static int find_place(struct cached_file *k, struct ipf_error *err)
 	return 0;
 }
 
-/* Removes what is in a temporary folder beside the file, and both if the file is not `kept`. */
+/* Removes the files in a temporary folder beside the file, and both if the file is not `kept`. */
 static void clean_temporary(const struct cached_file *k, bool kept)
 {
 	char *lock = joined(k->folder, ".lock");
@@ -274,7 +274,7 @@ static int attempt(struct cached_file *k, struct download *d, struct ipf_error *
 	if (ftruncate(d->fd, d->had) < 0 || lseek(d->fd, d->had, SEEK_SET) < 0)
 		return cannot_cache(err, k->part_path);
 	int status = download_run(d, err);
-	if (d->status == 416) { /* the file is shorter now than the part that we have */
+	if (d->status == 416) { /* the file is shorter now than the part we have */
 		k->part_mark[0] = '\0';
 	} else if (d->status == 200 || d->status == 206) {
 		memcpy(k->part_mark, d->mark, sizeof k->part_mark);
@@ -351,7 +351,7 @@ static bool is_data(const char *path)
 	return false;
 }
 
-/* Without a path: lists what could be named, data first. */
+/* Without a path: lists the possible files, data first. */
 static int list_dataset(const struct hub_repository *r, struct ipf_error *err)
 {
 	struct ipf_error why = {0};
@@ -380,7 +380,7 @@ static int list_dataset(const struct hub_repository *r, struct ipf_error *err)
 	                     why.kind ? "; its files cannot be listed: " : "", why.text);
 }
 
-/* A file of the hub: its address in the trailer is that of the commit. */
+/* A file of the hub: its address in the trailer is the commit's. */
 static int fetch_from_hub(const char *address, struct progress *progress, char **path, struct ipf_error *err)
 {
 	struct hub_repository r;

@@ -26,11 +26,11 @@ size_t remote_length(const char *path);
  * address is malformed, IPF_SYSTEM if the file is not available. */
 int remote_fetch(const char *address, size_t len, struct progress *progress, bool quiet, char **path,
                  struct ipf_error *err);
-/* The address, without its query, of a file that this process fetched, or of a file in such an archive; else NULL. */
+/* The address, without its query, of a file fetched by this process, or of a file in such an archive; else NULL. */
 const char *remote_origin(const char *path);
 /* Prints a line on standard error, after the program's name. */
 void remote_say(const char *line);
-/* Forgets what was fetched. */
+/* Forgets the fetched files. */
 void remote_release(void);
 
 #endif

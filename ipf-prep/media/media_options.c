@@ -12,9 +12,9 @@
 #define RATE_MAX            192000
 #define FRAMES_MAX          10000
 #define PIXEL_BYTES         3
-#define PIXELS_A_BYTE       4   /* by default, about what a photograph takes in JPEG */
-#define FRAME_PIXELS_A_BYTE 40  /* of a film: most of a frame is like the one before */
-#define PICTURE_BYTES_MIN   300 /* what is not pixels */
+#define PIXELS_A_BYTE       4   /* default ratio, about that of a photograph in JPEG */
+#define FRAME_PIXELS_A_BYTE 40  /* a film's: most of a frame is like the one before */
+#define PICTURE_BYTES_MIN   300 /* bytes besides pixels */
 
 static const struct key_value picture_keys[] = {
 	{"bytes", KEY_VALUE_SIZE, offsetof(struct picture_options, bytes), NULL},
@@ -66,15 +66,14 @@ static int check_pool(int64_t pool, struct ipf_error *err)
 	return ipf_error_set(err, IPF_USAGE, "pool: expected at most %d, got %lld", POOL_MAX, (long long)pool);
 }
 
-/* Sets the default number of bytes, or checks the one that was given. */
+/* Sets the default number of bytes, or checks the given one. */
 static int check_bytes(struct picture_options *p, int64_t pictures, int64_t pixels_a_byte, struct ipf_error *err)
 {
 	int64_t pixels = p->width * p->height * pictures, least = PICTURE_BYTES_MIN * pictures;
 	if (!p->bytes)
 		p->bytes = least + pixels / pixels_a_byte;
 	if (p->bytes < least || p->bytes - least > PIXEL_BYTES * pixels)
-		return ipf_error_set(err, IPF_USAGE,
-		                     "bytes: expected %lld to %lld, which is what %lld x %lld pixels can take, got %lld",
+		return ipf_error_set(err, IPF_USAGE, "bytes: expected %lld to %lld, as %lld x %lld pixels need, got %lld",
 		                     (long long)least, (long long)(least + PIXEL_BYTES * pixels), (long long)p->width,
 		                     (long long)p->height, (long long)p->bytes);
 	return check_pool(p->pool, err);

@@ -1,4 +1,4 @@
-/* --images, --audio and --video: the synthetic media that each request carries.
+/* --images, --audio and --video: the synthetic media each request carries.
  *
  *     2x1024x768,bytes=300kB,pool=100     images a request, width x height
  *     10s                                 a recording, its length a distribution of times
@@ -10,14 +10,14 @@
 #include "clock.h"
 #include "draft/distribution.h"
 
-#define IMAGES_MAX        1000 /* of a request */
+#define IMAGES_MAX        1000 /* a request's */
 #define MEDIUM_LENGTH_MAX (INT64_C(4) * 3600 * NS_PER_S)
 
 /* Images, or the frames of a film. */
 struct picture_options {
 	int64_t count; /* images of a request; 0: none */
 	int64_t width, height;
-	int64_t bytes; /* of an image, or of a film; about */
+	int64_t bytes; /* an image's, or of a film; about */
 	int64_t pool;  /* different ones; 0: each is different */
 };
 
@@ -31,7 +31,7 @@ struct audio_options {
 struct video_options {
 	int64_t length_ns; /* 0: none */
 	int64_t fps;
-	struct picture_options picture; /* its count is that of the frames */
+	struct picture_options picture; /* its count is the frames' */
 };
 
 struct media_options {

@@ -52,7 +52,7 @@ int media_store_close(struct media_store *s, struct ipf_error *err)
 
 static const char *const kind_names[] = {[MEDIUM_IMAGE] = "image", [MEDIUM_AUDIO] = "audio", [MEDIUM_VIDEO] = "video"};
 
-/* `bytes` IPF_ABSENT: of a medium that the server fetches, nothing is known. */
+/* `bytes` IPF_ABSENT: of a medium the server fetches, nothing is known. */
 static void list_medium(struct media_store *s, enum medium_kind kind, const struct media_facts *facts, int64_t bytes)
 {
 	struct jout w = {.out = &s->list};
@@ -113,7 +113,7 @@ static int open_root(struct media_store *s, const char *name, struct ipf_error *
 		s->root_fd = open(s->root, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (s->root_fd >= 0)
 		return 0;
-	return ipf_error_set(err, IPF_INPUT, "the file %s of the data: --media-root names the folder that it is in", name);
+	return ipf_error_set(err, IPF_INPUT, "the file %s of the data: --media-root names its folder", name);
 }
 
 /* Files outside the folder are not read: data of others must not make us send them. */
@@ -205,7 +205,7 @@ static bool split_data_url(struct slice url, struct slice *data, struct slice *t
 	return true;
 }
 
-/* What a mark names in the media file of the trace that is read, into s->bytes. */
+/* Reads the medium of a mark in the media file of the trace read, into s->bytes. */
 static int fetch_marked(struct media_store *s, struct media_range r, struct ipf_error *err)
 {
 	if (!s->source)
@@ -231,7 +231,7 @@ static bool find_mark(struct media_store *s, struct media_mark *mark)
 	return s->text.len < 200 && media_next_mark(buffer_all(&s->encoded), 0, mark);
 }
 
-/* Base64 without a URL around it: it begins like a medium that we know. */
+/* Base64 without a URL around it: it begins like a medium we know. */
 static bool is_base64(struct media_store *s, struct slice text)
 {
 	struct slice head = {text.data, text.len < 64 ? text.len : 64 / 4 * 4};
@@ -239,8 +239,8 @@ static bool is_base64(struct media_store *s, struct slice text)
 	return base64_decode(head, &s->bytes) == 0 && media_facts(buffer_all(&s->bytes), (int64_t)text.len).type;
 }
 
-/* What s->text names, into s->bytes: a data URL, base64, or a file. *type is that of a data URL, in s->text; else
- * absent. */
+/* Reads the medium s->text names, into s->bytes: a data URL, base64, or a file. *type is the data URL's, in s->text;
+ * else absent. */
 static int fetch(struct media_store *s, bool bare, struct slice *type, struct ipf_error *err)
 {
 	struct slice text = buffer_all(&s->text), data;
@@ -261,14 +261,14 @@ static int fetch(struct media_store *s, bool bare, struct slice *type, struct ip
 	return read_file(s, begins(text, "file://") ? text.data + 7 : text.data, err);
 }
 
-/* Does the server fetch what the URL names? */
+/* Does the server fetch the URL? */
 static bool is_remote(struct slice url)
 {
 	const char *mark = memmem(url.data, url.len, "://", 3);
 	return mark && mark - url.data < 16 && !begins(url, "file://") && !begins(url, "data:");
 }
 
-/* A URL of a part: what it names becomes a data URL, but for what the server fetches. */
+/* Makes the URL of a part a data URL, unless the server fetches it. */
 static int put_url(struct media_store *s, enum medium_kind kind, struct slice raw, struct buffer *out,
                    struct ipf_error *err)
 {
@@ -415,7 +415,7 @@ int media_store_messages(struct media_store *s, struct slice list, struct buffer
 
 /* ---- synthetic media ---- */
 
-/* One of a pool that is in the media file. */
+/* One of a pool in the media file. */
 struct pooled_medium {
 	struct media_range range; /* len 0: not made yet */
 	struct media_facts facts;

@@ -1,6 +1,6 @@
-/* The media of a trace's requests: those of the data, which are read and checked, and synthetic ones. What messages
- * contain, in the parts of the chat API, becomes a mark of the media file (stream/media_file.h), which is made when the
- * first medium comes; without a media file it stays in the message.
+/* The media of a trace's requests: those of the data, which are read and checked, and synthetic ones. A medium in the
+ * messages, in the parts of the chat API, becomes a mark of the media file (stream/media_file.h), which is made when
+ * the first medium comes; without a media file it stays in the message.
  *
  *     media_store_begin(&store);                                   // a request
  *     media_store_message(&store, json, &w, &err);                 // its messages, and
@@ -27,7 +27,7 @@ struct media_store {
 	int64_t source_bytes;
 	struct jdoc doc;
 	struct buffer bytes, list, text, encoded;
-	struct pooled_medium *pools[MEDIUM_KINDS]; /* synthetic ones that were made, by their index in the pool */
+	struct pooled_medium *pools[MEDIUM_KINDS]; /* synthetic ones, by their index in the pool */
 };
 
 /* A medium is at most as large. */
@@ -44,7 +44,7 @@ int media_store_messages(struct media_store *store, struct slice list, struct bu
 int media_store_parts(struct media_store *store, struct slice parts, struct jout *w, struct ipf_error *err);
 /* `number` and `turn` identify the request: its media depend on them, and on the seed. */
 int media_store_make(struct media_store *store, uint64_t number, struct jout *w, struct ipf_error *err);
-/* What the request contains, as JSON; absent: no media. Valid until the next request. */
+/* The request's media, as JSON; absent: none. Valid until the next request. */
 struct slice media_store_list(const struct media_store *store);
 /* Closes the media file, and frees. -1: it could not be written. */
 int media_store_close(struct media_store *store, struct ipf_error *err);

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #define PIXEL         3   /* bytes: red, green, blue */
-#define PICTURE_FRAME 300 /* bytes of a PNG that are not pixels, about */
-#define PLAIN_A_BYTE  170 /* bytes of one colour that become one, about */
+#define PICTURE_FRAME 300 /* bytes of a PNG besides pixels, about */
+#define PLAIN_A_BYTE  170 /* bytes of one colour to a compressed one, about */
 #define SAMPLE        2   /* bytes */
 #define SYLLABLES_A_S 5
 #define LOUDNESS      12000
@@ -29,7 +29,7 @@ static void put_u16(struct buffer *out, uint32_t number)
 	buffer_byte(out, (char)(number >> 8 & 255));
 }
 
-/* Begins a chunk, also one that contains others (`list` is its name among them); end_chunk sets its length. */
+/* Begins a chunk, also one with others (`list` is its name among them); end_chunk sets its length. */
 static size_t begin_chunk(struct buffer *out, const char *id, const char *list)
 {
 	buffer_text(out, id);
@@ -89,7 +89,7 @@ static void write_rows(png_structp png, struct rng *rng, const struct picture_op
 	}
 }
 
-/* Returns false when memory runs out, from wherever libpng finds that. */
+/* Returns false when memory runs out, from wherever libpng finds it. */
 static bool write_png(png_structp png, png_infop info, struct rng *rng, const struct picture_options *p,
                       unsigned char *row)
 {

@@ -9,8 +9,8 @@
 #define FINEST   (ARRIVAL_LEVELS - 1)
 /* Arrivals at each different time from which on the clock counts as coarse. */
 #define COARSE 1.5
-/* Even arrivals: how many show it, the most that the variance of gaps is of their squared mean, and from how many
- * others in the same cell on counts say something of gaps. */
+/* Even arrivals: how many show it, the most the variance of gaps is of their squared mean, and from how many others in
+ * the same cell on counts say something of gaps. */
 #define EVEN_LEAST  100
 #define EVEN_MOST   0.8
 #define EVEN_OTHERS 4
@@ -32,7 +32,7 @@ static void count_window(struct arrival_fit *f, int64_t cell)
 	f->windows = window + 1;
 }
 
-/* Adds a complete cell to that of the level above, which may then be complete, too. */
+/* Adds a complete cell to the cell of the level above, which may then be complete, too. */
 static void close_cell(struct arrival_fit *f, int level)
 {
 	const struct arrival_cell cell = f->cells[level];
@@ -116,7 +116,7 @@ int arrival_fit_add(struct arrival_fit *f, int64_t at_ns, struct ipf_error *err)
 	return 0;
 }
 
-/* The correlation by which the expected squared differences of halves are those that were counted. */
+/* The correlation by which the expected squared differences of halves are the counted ones. */
 static double correlation(const struct arrival_sums *s)
 {
 	if (s->pairs <= 0)
@@ -148,7 +148,7 @@ void arrival_fit_end(struct arrival_fit *f, struct arrival_model *m)
 		return;
 	if (!f->probing_ended)
 		end_probing(f);
-	/* Cells that are still open are incomplete, and do not count, except for the finest ones. */
+	/* Cells still open are incomplete, and do not count, except for the finest ones. */
 	double gaps = f->count > 1 ? (double)(f->count - 1) : 1;
 	m->span_s = (double)(f->last_ns - f->first_ns) / NS_PER_S * ((double)f->count / gaps);
 	if (f->tick_ns)

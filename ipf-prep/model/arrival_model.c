@@ -11,7 +11,7 @@
 #define COUNT_MOST  1e9
 #define SPAN_MOST   2e9 /* seconds */
 #define EXACT_COUNT 4096
-#define COPIES_MOST 64.0 /* of the users; more are multiplied */
+#define COPIES_MOST 64.0 /* the users'; more are multiplied */
 #define NEAR_S      30.0 /* how far other users are behind or ahead */
 
 static double width_s(const struct arrival_model *m, int level)
@@ -19,7 +19,7 @@ static double width_s(const struct arrival_model *m, int level)
 	return m->tick_s > 0 ? ldexp(m->tick_s, ARRIVAL_WHOLE - level) : ldexp(DAY_S, ARRIVAL_WIDEST - level);
 }
 
-/* Of the narrowest cells that divide. */
+/* Takes the narrowest dividing cells. */
 static int last_level(const struct arrival_model *m)
 {
 	return m->tick_s > 0 ? ARRIVAL_WHOLE : ARRIVAL_LEVELS - 1;
@@ -116,7 +116,7 @@ static int64_t binomial(struct rng *rng, int64_t n, double p)
 }
 
 /* How many of n are in the first half, if halves differ less than by chance: the square of their difference is `share`
- * of what it would be. Pairs are divided, or both of them go anywhere, which adds 2 to it; one that is left adds 1. */
+ * of the random one. Pairs are divided, or both of them go anywhere, which adds 2 to it; a remaining one adds 1. */
 static int64_t split_evenly(struct rng *rng, int64_t n, double share)
 {
 	const double missing = share * (double)n - (double)(n % 2);
@@ -126,9 +126,9 @@ static int64_t split_evenly(struct rng *rng, int64_t n, double share)
 	return binomial(rng, 2 * pairs, 0.5) + (n / 2 - pairs) + (n % 2 ? (int64_t)rng_below(rng, 2) : 0);
 }
 
-/* How many of n are in the first half. `others`: what an arrival has in its window on average, besides itself. Where
- * two of them avoid each other, that is so by the same share of chance whatever n is: arrivals avoid those nearby, and
- * not all of a window. */
+/* How many of n are in the first half. `others`: an arrival's mean number of others in its window. Where two of them
+ * avoid each other, it is so by the same share of chance whatever n is: arrivals avoid those nearby, and not all of a
+ * window. */
 static int64_t split(struct rng *rng, int64_t n, double correlation, double others)
 {
 	if (n < 2 || correlation == 0)
@@ -167,7 +167,7 @@ static int64_t count_of(struct arrival_draw *d, int windows)
 	return (int64_t)(sum * (d->scale / times) + rng_uniform(&d->rng));
 }
 
-/* The window after this one, and when it begins. Of several days, the last whole ones are gone through again. */
+/* The window after this one, and when it begins. After several days, the last whole ones are gone through again. */
 static void next_window(struct arrival_draw *d)
 {
 	const struct arrival_model *m = d->model;
@@ -204,8 +204,8 @@ static double rng_beta(struct rng *rng, double a, double b)
 	return x + y > 0 ? x / (x + y) : a / (a + b);
 }
 
-/* The next of the arrivals that fill a window with gaps of a gamma distribution, whose sum is the window: the share of
- * each in what is left is beta. One gap lies across its ends. */
+/* The next of the arrivals filling a window with gaps of a gamma distribution, whose sum is the window: the share of
+ * each in the rest is beta. One gap lies across its ends. */
 static double next_even(struct arrival_draw *d, struct arrival_node *node)
 {
 	const double shape = 1 / (d->model->gap_cv * d->model->gap_cv), rest = (double)(node->count - 1);

@@ -10,18 +10,18 @@
  *     int64_t at_ns = arrival_draw_next(&draw);       // in order, without an end
  *
  * A window of n arrivals gives its first half a binomial number of them, whose probability is itself random: beta with
- * mean 1/2, so that two arrivals of a window are in the same half with probability (1 + c) / 2. The correlation c of
- * each width is estimated by moments, from the squared differences of halves: then the expected variance of counts, and
- * with it the index of dispersion, is that of the data at every width (a conservative cascade: Riedi, Crouse, Ribeiro
- * and Baraniuk, "A multifractal wavelet model with application to network traffic", 1999). A negative correlation
- * divides more evenly than chance, by the same share of it whatever the number of arrivals.
+ * mean 1/2, so two arrivals of a window are in the same half with probability (1 + c) / 2. The correlation c of each
+ * width is estimated by moments, from the squared differences of halves: then the expected variance of counts, and with
+ * it the index of dispersion, is the data's at every width (a conservative cascade: Riedi, Crouse, Ribeiro and
+ * Baraniuk, "A multifractal wavelet model with application to network traffic", 1999). A negative correlation divides
+ * more evenly than chance, by the same share of it whatever the number of arrivals.
  *
- * Arrivals that keep their distance are no cascade: halves of halves know nothing of each other, so that windows across
- * their borders vary too much. Where gaps are as even as counts are at every width, a window is filled with gaps of a
- * gamma distribution instead, as of a renewal process of which the number in the window is given.
+ * Arrivals at a distance are no cascade: halves of halves know nothing of each other, so windows across their borders
+ * vary too much. Where gaps are as even as counts are at every width, a window is filled with gaps of a gamma
+ * distribution instead, as of a renewal process of which the number in the window is given.
  *
- * Widths are a day divided by powers of two, so that windows of a trace of several days are at the same times each day.
- * Of data with a coarse clock they are ticks of this clock, multiplied by powers of two. Memory is constant.
+ * Widths are a day divided by powers of two, so windows of a trace of several days are at the same times each day. For
+ * data with a coarse clock they are ticks of this clock, multiplied by powers of two. Memory is constant.
  */
 #ifndef PREP_ARRIVAL_MODEL_H
 #define PREP_ARRIVAL_MODEL_H
@@ -44,7 +44,7 @@ struct arrival_model {
 	int64_t starts; /* in the data; 0: arrivals are not known */
 	double span_s;  /* after which the windows begin again, unless there is more than a day of them */
 	double tick_s;  /* arrivals were recorded by a clock of this resolution, many at each tick; 0: they were not */
-	int level;      /* of the windows */
+	int level;      /* the windows' */
 	int windows;
 	double counts[ARRIVAL_WINDOWS];
 	double splits[ARRIVAL_LEVELS]; /* the correlation within a window of each level */
@@ -65,7 +65,7 @@ struct arrival_fit {
 	struct arrival_sums {
 		double count, pairs, squares;
 	} sums[ARRIVAL_LEVELS];
-	int level; /* of the windows so far */
+	int level; /* the windows' so far */
 	int64_t windows;
 	double counts[ARRIVAL_WINDOWS];
 };
@@ -82,17 +82,17 @@ double arrival_model_rate(const struct arrival_model *model); /* per second */
 struct arrival_draw {
 	const struct arrival_model *model;
 	double scale;
-	double others[ARRIVAL_LEVELS]; /* of an arrival, in its cell of each level: how many more there are on average */
+	double others[ARRIVAL_LEVELS]; /* an arrival's, in its cell of each level: how many more there are on average */
 	struct rng rng;
 	int window;
-	int64_t begin_ns, last_ns; /* of the window; of the last arrival */
+	int64_t begin_ns, last_ns; /* the window's; the last arrival's */
 	int depth;
 	struct arrival_node {
 		int64_t count;
 		double at_ns, width_ns; /* within the window */
 		int level;
 	} nodes[128];
-	double left_ns; /* gap_cv: after the last arrival of the window, up to the part of a gap that ends it */
+	double left_ns; /* gap_cv: after the last arrival of the window, up to the part of a gap ending it */
 };
 
 /* `scale` times as many arrivals. */

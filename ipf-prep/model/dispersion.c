@@ -8,7 +8,7 @@
 
 const int dispersion_seconds[DISPERSION_SCALES] = {1, 2, 5, 10, 20, 50, 100, 200, 500, 1000};
 
-/* ---- arrivals that are known ahead ---- */
+/* ---- arrivals known ahead ---- */
 
 void dispersion_expect(struct dispersion *d, int64_t at_ns)
 {

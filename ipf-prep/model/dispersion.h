@@ -7,7 +7,7 @@
  *     dispersion_index(&d, i), d.scales[i].windows
  *
  * Windows begin at the first arrival. The last one, which may be incomplete, does not count, nor do turns after the
- * last session has begun. Memory is that of the arrivals that are known ahead.
+ * last session has begun. Memory is for the arrivals known ahead.
  */
 #ifndef PREP_DISPERSION_H
 #define PREP_DISPERSION_H

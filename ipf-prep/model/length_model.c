@@ -5,7 +5,7 @@
 #include <string.h>
 
 #define LENGTH_MOST 1e8 /* tokens: a synthetic prompt has at most as many */
-#define CANDIDATES  24  /* of ranks */
+#define CANDIDATES  24  /* ranks to choose from */
 #define STEADY      0.2 /* half of the steps are shorter where the lengths of sessions persist */
 
 /* ---- fitting ---- */
@@ -47,7 +47,7 @@ static int bin_of(double rank)
 	return bin < LENGTH_RANKS ? bin : LENGTH_RANKS - 1;
 }
 
-/* For each item, the share of the numbers that are equal to it. */
+/* For each item, the share of the numbers equal to it. */
 static double *widths(const struct pairs *p, const double *ranks)
 {
 	double *width = calloc(p->count + 1, sizeof *width);
@@ -73,7 +73,7 @@ static int join_ranks(struct length_class *c, const struct pairs *p)
 	struct rng rng;
 	rng_init(&rng, 1, "fit ranks", 0);
 	for (size_t i = 0; !failed && i < p->count; i++) {
-		/* Numbers that are equal are in the bins of all their ranks. */
+		/* Numbers equal are in the bins of all their ranks. */
 		double row = x[i] + (rng_uniform(&rng) - 0.5) * x_width[i];
 		double column = y[i] + (rng_uniform(&rng) - 0.5) * y_width[i];
 		c->joint[bin_of(row)][bin_of(column)]++;
@@ -101,7 +101,7 @@ static double rank_of_sum(double sum, double growth)
 	return sum > most ? 1 - (1 + growth - sum) * (1 + growth - sum) / (2 * growth) : (sum - least / 2) / most;
 }
 
-/* The sum of that rank. */
+/* The sum of this rank. */
 static double sum_of_rank(double rank, double growth)
 {
 	double least = fmin(1, growth), most = fmax(1, growth);
@@ -134,7 +134,7 @@ static double place_of(const struct length_places *p, int64_t turn, double withi
 	return p->before[at] + within * p->share[at];
 }
 
-/* The rank of a session that has this prompt at this turn. */
+/* The rank of a session with this prompt at this turn. */
 static double session_rank(const struct length_class *c, double place, double input)
 {
 	double rank = quantile_table_rank(&c->input, input);
@@ -316,8 +316,8 @@ static int class_with_lengths(const struct length_model *m, int k)
 	return at;
 }
 
-/* The rank at which a session begins. A few long sessions would decide what lengths there are, so of some random ranks
- * it is the one of which there have been the fewest. */
+/* The rank at which a session begins. A few long sessions would decide the lengths, so it is the rarest so far of some
+ * random ranks. */
 static double first_rank(struct length_draw *d)
 {
 	if (!d->sessions)

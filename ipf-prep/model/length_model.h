@@ -8,7 +8,7 @@
  *     length_draw_init(&draw, &model, &turns, seed, index);
  *     length_draw_next(&draw, turn, &input_tokens, &output_tokens);
  *
- * Turns 0, 1, 2 to 3, 4 to 7, … 64 and later have classes of their own, so that a session's change of lengths is in the
+ * Turns 0, 1, 2 to 3, 4 to 7, … 64 and later have classes of their own, so a session's change of lengths is in the
  * model. Within a class prompts grow from turn to turn, by ranks. A class without requests takes the lengths of the
  * nearest one before it.
  */
@@ -23,7 +23,7 @@ enum { LENGTH_CLASSES = 8, LENGTH_RANKS = 16, LENGTH_PLACES = 128, LENGTH_BALANC
 
 struct length_class {
 	struct quantile_table input, output;
-	double growth; /* of the rank of the input, from the first turn of the class to the last */
+	double growth; /* the growth of the input's rank, from the first turn of the class to the last */
 	double joint[LENGTH_RANKS][LENGTH_RANKS]; /* shares: rows by the rank of the input; each row adds up to 1 */
 };
 
@@ -58,9 +58,9 @@ struct length_draw {
 	double within; /* where in its place each turn of the session is */
 	struct length_places {
 		double before[LENGTH_PLACES], share[LENGTH_PLACES];
-	} places;                     /* of turns in their classes */
+	} places;                     /* the turns' places in their classes */
 	double drawn[LENGTH_BALANCE]; /* inputs of such ranks so far */
-	double rank;                  /* of the last input */
+	double rank;                  /* the last input's */
 };
 
 void length_draw_init(struct length_draw *draw, const struct length_model *model, const struct quantile_table *turns,

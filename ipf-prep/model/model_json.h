@@ -22,10 +22,10 @@ json_t *model_numbers(const double *values, size_t count);
 /* `PLACE.KEY: expected WANTED, got VALUE` for the member `key` of `place` (absent: its value is missing). -1. */
 int model_expected(const json_t *value, const char *place, const char *key, const char *wanted, struct ipf_error *err);
 
-/* A number of a file: where it is, and what it may be. */
+/* A number of a file: its place, and its range. */
 struct model_place {
 	const json_t *map;
-	const char *name; /* of the map: "arrivals", "lengths[2]" */
+	const char *name; /* the map's: "arrivals", "lengths[2]" */
 	double least, most;
 };
 

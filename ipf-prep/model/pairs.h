@@ -25,7 +25,7 @@ struct pairs {
 
 /* Keeps a pair in the place of another one once there are PAIRS_MOST (reservoir sampling, algorithm R). */
 void pairs_add(struct pairs *pairs, double x, double y);
-/* The rank of item i among the numbers on that side (0 or 1), from 0 to 1 in the middle of those equal to it: free()
+/* The rank of item i among the numbers on this side (0 or 1), from 0 to 1 in the middle of those equal to it: free()
  * it. NULL when out of memory. */
 double *pairs_ranks(const struct pairs *pairs, int side);
 /* Spearman's rank correlation. NAN: a side has one value only, or out of memory. */

@@ -98,7 +98,7 @@ static int64_t size_of_blocks(const struct prefix_reuse *r)
 struct path {
 	uint32_t *nodes;
 	size_t count, cap;
-	size_t hits; /* of its nodes, those that an unlimited cache finds */
+	size_t hits; /* its nodes', those an unlimited cache finds */
 };
 
 static int find_path(struct path *p, struct prefix_tree *tree, const struct prefix_reuse_view *v, int64_t block_tokens)
@@ -122,7 +122,7 @@ static int find_path(struct path *p, struct prefix_tree *tree, const struct pref
 	return tree->failed ? -1 : 0;
 }
 
-/* How long ago the end of what is found was used, and by whom. */
+/* How long ago the end of the match was used, and by whom. */
 static struct prompt_use use_of(const struct prompt_blocks *b, const struct lru_curve *curve, const struct path *path,
                                 const struct prefix_reuse_view *v)
 {

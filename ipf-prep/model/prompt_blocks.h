@@ -1,4 +1,4 @@
-/* What the prompts of a trace have in common, by their recorded blocks or else by their texts: the hits of prefix
+/* Finds the common beginnings of a trace's prompts, by their recorded blocks or else by their texts: the hits of prefix
  * caches of all sizes, and for each prompt how long its beginning had not been used.
  *
  *     struct prompt_blocks blocks = {0};
@@ -6,9 +6,8 @@
  * none prompt_blocks_end(&blocks, note_prompt, fit, &err); blocks.hit_rate, blocks.caches[k].hit_rate
  *     prompt_blocks_release(&blocks);
  *
- * Prompts use the cache in the order of arrival if all have one, else in that of the trace. A cache replaces the block
- * that was used least recently. Memory grows with the number of blocks, up to PROMPT_BLOCKS_MOST; prompts after that
- * are left out.
+ * Prompts use the cache in the order of arrival if all have one, else in the trace's. A cache replaces the block used
+ * least recently. Memory grows with the number of blocks, up to PROMPT_BLOCKS_MOST; prompts after that are left out.
  */
 #ifndef PREP_PROMPT_BLOCKS_H
 #define PREP_PROMPT_BLOCKS_H
@@ -20,35 +19,35 @@
 #define PROMPT_BLOCKS_MOST ((size_t)1 << 25)
 enum { PROMPT_CACHES = 41 };
 
-/* A prompt, and what an unlimited cache finds of it. */
+/* A prompt, and an unlimited cache's hit for it. */
 struct prompt_use {
 	int64_t tokens, hit_tokens;
 	int64_t turn; /* in its session, from 0 */
 	int64_t age;  /* prompts, or turns of the same session, since the end of the hit was used, from 1; 0: no hit */
-	int64_t user_tokens; /* of the prompt of that use */
-	bool own_session;    /* that use was in the same session */
+	int64_t user_tokens; /* tokens of the prompt of this use */
+	bool own_session;    /* the use was in the same session */
 };
 
 struct prompt_blocks {
-	struct prompt_chain chain; /* of texts; must be first */
+	struct prompt_chain chain; /* for texts; must be first */
 	struct prompt_scratch scratch;
 	struct jdoc doc;
 	struct prefix_reuse reuse;
 	struct prompt_place {
 		int64_t session;
 		int64_t turn;
-	} * places; /* of each prompt, by its index */
+	} * places; /* each prompt's, by its index */
 	size_t places_cap;
-	uint64_t *hashes; /* of the text's blocks */
+	uint64_t *hashes; /* the text's blocks' */
 	size_t hash_count, hash_cap;
 	bool failed, full, texts;
-	int64_t block_tokens;   /* of most blocks; 0: there are none */
-	int64_t without_blocks; /* tokens of requests that share nothing */
+	int64_t block_tokens;   /* the size of most blocks; 0: there are none */
+	int64_t without_blocks; /* tokens of requests sharing nothing */
 
 	/* ---- set by prompt_blocks_end ---- */
 	int64_t prompts;
 	int64_t distinct_tokens;
-	double hit_rate; /* of an unlimited cache; NAN: no blocks are known */
+	double hit_rate; /* an unlimited cache's; NAN: no blocks are known */
 	struct prompt_cache {
 		int64_t tokens; /* its size */
 		double hit_rate;

@@ -1,4 +1,4 @@
-/* A distribution as a table of its quantiles: what a model keeps of any number of values.
+/* A distribution as a table of its quantiles: a model's summary of any number of values.
  *
  *     struct quantile_table table;
  *     quantile_table_of(&table, &samples);
@@ -17,7 +17,7 @@
 enum { QUANTILE_KNOTS = 107 };
 
 struct quantile_table {
-	int64_t count;             /* of the values; 0: there is no table */
+	int64_t count;             /* the values'; 0: there is no table */
 	double at[QUANTILE_KNOTS]; /* ascending */
 };
 

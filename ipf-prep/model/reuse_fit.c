@@ -35,7 +35,7 @@ static int by_length(const void *a, const void *b)
 
 /* ---- cells ---- */
 
-/* What is counted of the uses of a group, by age, session and length. */
+/* Counts of the uses of a group, by age, session and length. */
 struct sum {
 	double count, age, hit_tokens, tokens;
 };
@@ -47,7 +47,7 @@ static int octave_of(int64_t age)
 	return octave < REUSE_OCTAVES ? octave : REUSE_OCTAVES - 1;
 }
 
-/* What the length that is found is a share of: a later turn continues the one before it, or is cut to a part of it. */
+/* The base of the share found: a later turn continues the one before it, or is cut to a part of it. */
 static int64_t whole_of(const struct prompt_use *u)
 {
 	return u->own_session && u->user_tokens < u->tokens ? u->user_tokens : u->tokens;
@@ -69,8 +69,8 @@ static int by_weight(const void *a, const void *b)
 	return x->weight > y->weight ? -1 : x->weight < y->weight;
 }
 
-/* A use as old as this could occur only after as many prompts. So it is more frequent among these than among all, and
- * short or no beginnings are as much rarer: drawing has a start in which nothing is that old, too. */
+/* A use as old as this could occur only after as many prompts. It is more frequent among these than among all, and
+ * short or no beginnings are as much rarer: drawing has a start in which nothing is so old, too. */
 static void correct_for_start(struct reuse_cell *cells, int count, double prompts)
 {
 	double more = 0, rest = 0;

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define IDS_MOST    ((uint64_t)1 << 26) /* that are remembered; then all is forgotten */
-#define BLOCKS_MOST ((size_t)1 << 24)   /* of the prompts that are remembered */
+#define IDS_MOST    ((uint64_t)1 << 26) /* remembered; then all is forgotten */
+#define BLOCKS_MOST ((size_t)1 << 24)   /* the prompts remembered's */
 
 /* ---- the file ---- */
 
@@ -86,7 +86,7 @@ static int read_table(struct reuse_table *t, const json_t *list, const char *tab
 			sum += g->cells[k].weight;
 		}
 		if (!(sum > 0))
-			return ipf_error_set(err, IPF_INPUT, "%s.cells: expected weights that are not all 0", name);
+			return ipf_error_set(err, IPF_INPUT, "%s.cells: expected a weight above 0", name);
 		for (size_t c = 0; c < json_array_size(cells); c++)
 			g->cells[c].weight /= sum;
 		g->cell_count = (int)json_array_size(cells);
@@ -144,15 +144,15 @@ static void forget(struct reuse_draw *d, int64_t until)
 	}
 }
 
-/* Is it the last prompt that used its first `blocks` blocks? */
+/* Is it the last prompt to use its first `blocks` blocks? */
 static bool is_last_user(const struct reuse_draw *d, int64_t number, size_t blocks)
 {
 	const struct reuse_prompt *p = prompt_at(d, number);
 	return p->count >= blocks && d->last[p->ids[blocks - 1] - d->first_id] == (uint32_t)number;
 }
 
-/* The prompt of about this age that has as many blocks and used them last; else one of them that only has them; else
- * the longest one. -1: none is remembered. */
+/* The prompt of about this age with as many blocks that used them last; else one with them; else the longest one. -1:
+ * none is remembered. */
 static int64_t find_prompt(const struct reuse_draw *d, int64_t age, size_t blocks)
 {
 	int64_t wanted = d->prompts - age, longest = -1, long_enough = -1, reach = age / 2 + 64;
@@ -171,7 +171,7 @@ static int64_t find_prompt(const struct reuse_draw *d, int64_t age, size_t block
 	return long_enough >= 0 ? long_enough : longest;
 }
 
-/* The prompt of the session that is so old, or its first one. -1: it has none yet. */
+/* The prompt of the session of this age, or its first one. -1: it has none yet. */
 static int64_t find_own(const struct reuse_draw *d, int64_t age)
 {
 	int64_t begin = d->session < d->oldest ? d->oldest : d->session, at = d->prompts - age;
@@ -194,7 +194,7 @@ static const struct reuse_cell *pick_cell(struct reuse_draw *d, int k, int64_t t
 		pick -= g->cells[cell++].weight;
 	if (g->cells[cell].own || g->cells[cell].age * d->scale <= (double)d->prompts)
 		return &g->cells[cell];
-	/* Nothing is that old yet: what is found is short, or nothing at all. */
+	/* Nothing is so old yet: the match is short, or empty. */
 	const struct reuse_cell *shortest = NULL;
 	for (int i = 0; i < g->cell_count; i++)
 		if (g->cells[i].share <= 0 && g->cells[i].age * d->scale <= (double)d->prompts &&
@@ -203,7 +203,7 @@ static const struct reuse_cell *pick_cell(struct reuse_draw *d, int k, int64_t t
 	return shortest;
 }
 
-/* An age between the powers of two around the mean: of which a power of a uniform number has that mean. */
+/* An age between the powers of two around the mean: of which a power of a uniform number has this mean. */
 static int64_t draw_age(struct reuse_draw *d, const struct reuse_cell *c)
 {
 	double low = 1, mean = c->age, share, age;

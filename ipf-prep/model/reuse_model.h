@@ -1,5 +1,5 @@
-/* What prompts of a model have in common with earlier ones: how much of the beginning, and how many prompts ago the end
- * of that was last used. Hits of prefix caches of all sizes follow from these two (stats/lru_curve.h).
+/* A model's prompts and earlier ones: the length of the common beginning, and how many prompts ago the end of it was
+ * last used. Hits of prefix caches of all sizes follow from these two (stats/lru_curve.h).
  *
  *     reuse_fit_note(&fit, &use);                       // for each prompt, see prompt_blocks_end
  *     reuse_fit_end(&fit, block_tokens, &model, &err);
@@ -11,8 +11,8 @@
  *     reuse_draw_release(&draw);
  *
  * First prompts (of sessions, and without one) and later ones have a table each, with rows for up to 16 groups of
- * prompts of about the same length. A row has cells, by the power of two below the age: its mean, whether that use was
- * in the same session, the length that was found (tokens + share of the prompt), and how often this occurs.
+ * prompts of about the same length. A row has cells, by the power of two below the age: its mean, whether the use was
+ * in the same session, the length found (tokens + share of the prompt), and how often this occurs.
  *
  * Drawing remembers the last REUSE_MEMORY prompts. Memory is bounded.
  */
@@ -48,7 +48,7 @@ struct reuse_table {
 
 struct reuse_model {
 	int64_t block_tokens;         /* 0: nothing is known of blocks */
-	struct reuse_table tables[2]; /* of first prompts, and of later ones */
+	struct reuse_table tables[2]; /* for first prompts, and for later ones */
 };
 
 /* Zero-initialise. */
@@ -77,10 +77,10 @@ struct reuse_draw {
 		size_t count;
 		int64_t tokens;
 	} * memory;               /* prompt n at n % REUSE_MEMORY */
-	int64_t prompts, session; /* so far; and when the session began */
+	int64_t prompts, session; /* the prompts so far; and when the session began */
 	size_t memory_blocks;
-	int64_t oldest; /* the first prompt that is remembered */
-	uint32_t *last; /* for each id from first_id on, the prompt that used it last */
+	int64_t oldest; /* the first prompt remembered */
+	uint32_t *last; /* for each id from first_id on, its last prompt */
 	uint64_t first_id, next_id;
 	size_t last_cap;
 };

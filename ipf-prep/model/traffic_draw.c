@@ -62,7 +62,7 @@ void traffic_mix_release(struct traffic_mix *mix)
 
 struct part {
 	const struct traffic_model *model;
-	char scope[16]; /* of its blocks */
+	char scope[16]; /* its blocks' */
 	struct arrival_draw arrivals;
 	struct length_draw lengths;
 	struct reuse_draw prefixes;

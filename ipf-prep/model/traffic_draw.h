@@ -26,13 +26,13 @@ enum { TRAFFIC_MODELS = 16 };
 struct traffic_mix {
 	struct share_list files;
 	struct traffic_model *models[TRAFFIC_MODELS];
-	double shares[TRAFFIC_MODELS]; /* of 1 */
+	double shares[TRAFFIC_MODELS]; /* shares; the sum is 1 */
 	int count;
 };
 
 /* Parses FILE or FILE=SHARE,FILE=SHARE,… -1: IPF_USAGE. Release the mix also after an error. */
 int traffic_mix_parse(struct traffic_mix *mix, const char *list, struct ipf_error *err);
-/* Adds the model that is the text of a file; of a share of 0 it is only checked. Errors as of traffic_model_parse. */
+/* Adds the model in the text of a file; of a share of 0 it is only checked. Errors as of traffic_model_parse. */
 int traffic_mix_add(struct traffic_mix *mix, size_t file, struct slice text, struct ipf_error *err);
 bool traffic_mix_has_arrivals(const struct traffic_mix *mix);
 /* Requests of the data of all models. */

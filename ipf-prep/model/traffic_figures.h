@@ -19,9 +19,9 @@
 enum traffic_numbers {
 	TRAFFIC_INPUT,   /* tokens of prompts */
 	TRAFFIC_OUTPUT,  /* tokens of answers */
-	TRAFFIC_TURNS,   /* of sessions */
+	TRAFFIC_TURNS,   /* a session's turns */
 	TRAFFIC_WAIT,    /* s from the end of a turn to the next one */
-	TRAFFIC_GAP,     /* s from the arrival of a turn to that of the next one */
+	TRAFFIC_GAP,     /* s from the arrival of a turn to the next one's */
 	TRAFFIC_HANG_UP, /* s from the start of a request to its client's disconnecting */
 	TRAFFIC_NUMBERS
 };
@@ -32,7 +32,7 @@ struct traffic_figures {
 	double dispersion[DISPERSION_SCALES]; /* NAN: not known */
 	int64_t windows[DISPERSION_SCALES];
 	struct quantile_table numbers[TRAFFIC_NUMBERS];
-	double rank_correlation; /* of input and output; NAN: not known */
+	double rank_correlation; /* between input and output; NAN: not known */
 	int64_t distinct_tokens; /* in blocks */
 	double hit_rate;         /* NAN: no blocks are known */
 	struct prompt_cache caches[PROMPT_CACHES];
@@ -42,7 +42,7 @@ struct traffic_figures {
 /* Zero-initialise. */
 struct traffic_watch {
 	struct dispersion arrivals;
-	struct pairs lengths, numbers[TRAFFIC_NUMBERS]; /* of the latter, one side is used; the first two have no items */
+	struct pairs lengths, numbers[TRAFFIC_NUMBERS]; /* the latter's, one side is used; the first two have no items */
 	struct prompt_blocks blocks;
 	int64_t requests, starts;
 	/* ---- the session at hand ---- */

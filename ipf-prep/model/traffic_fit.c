@@ -24,7 +24,7 @@ struct traffic_fit *traffic_fit_new(void)
 
 /* ---- names ---- */
 
-/* Counts a name; those that are too long or too many are not counted. */
+/* Counts a name; those too long or too many are not counted. */
 static void count_name(struct traffic_names *names, struct slice name)
 {
 	int i = 0;

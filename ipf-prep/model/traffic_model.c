@@ -66,7 +66,7 @@ static int add_members(json_t *map, const struct traffic_model *m)
 	return json_object_set_new(map, "figures", traffic_figures_json(&m->figures));
 }
 
-/* A value on a line if it is short; else what is in it on lines of its own, as far as there are lists in it. */
+/* A value on a line if it is short; else its members on separate lines, as far as there are lists in it. */
 static void write_value(struct jout *w, json_t *value, int depth)
 {
 	const char *key;
@@ -140,7 +140,7 @@ static int read_names(struct traffic_names *names, const json_t *model, const ch
 			return -1;
 		sum += to->share;
 	}
-	return sum > 0 ? 0 : model_expected(map, key, "", "shares that are not all 0", err);
+	return sum > 0 ? 0 : model_expected(map, key, "", "a share above 0", err);
 }
 
 /* A table in `sessions`, if it is there. */

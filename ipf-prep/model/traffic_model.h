@@ -1,4 +1,4 @@
-/* A model of recorded traffic: all that is needed to make any amount of traffic of that kind, without its texts.
+/* A model of recorded traffic: all needed to make any amount of traffic of this kind, without its texts.
  *
  *     struct traffic_fit *fit = traffic_fit_new();
  *     traffic_fit_add(fit, &request, &err);                 // for each request of a trace, or of a source
@@ -24,7 +24,7 @@ enum { TRAFFIC_NAMES = 32, TRAFFIC_NAME_BYTES = 128 };
 struct traffic_names {
 	struct traffic_name {
 		char name[TRAFFIC_NAME_BYTES];
-		double share; /* of all requests */
+		double share; /* all requests together */
 	} items[TRAFFIC_NAMES];
 	int count;
 };
@@ -32,19 +32,19 @@ struct traffic_names {
 struct traffic_model {
 	int64_t requests;
 	int64_t starts;                         /* sessions, and requests without one */
-	double session_share;                   /* of the starts that are sessions */
-	double wait_share;                      /* of later turns with a recorded wait */
-	double gap_share;                       /* of later turns with a recorded arrival */
+	double session_share;                   /* sessions' share of the starts */
+	double wait_share;                      /* later turns with a recorded wait */
+	double gap_share;                       /* later turns with a recorded arrival */
 	struct quantile_table turns, wait, gap; /* waits and gaps in seconds */
 	struct arrival_model arrivals;
 	struct length_model lengths;
 	struct reuse_model prefixes;
 	struct traffic_names models;
-	struct traffic_names recorded; /* of the service that was recorded: the tag "model" */
-	double hang_up_share;          /* of requests whose client disconnected */
+	struct traffic_names recorded; /* the service recorded's: the tag "model" */
+	double hang_up_share;          /* requests whose client disconnected */
 	struct quantile_table hang_up; /* how long after the start, in seconds */
-	double failed;                 /* share of requests that failed although they have an answer */
-	double tool_share, tools;      /* of requests that offer tools, and how many they offer on average */
+	double failed;                 /* share of requests failing although they have an answer */
+	double tool_share, tools;      /* requests with tools, and how many they offer on average */
 	struct traffic_figures figures;
 };
 
@@ -59,7 +59,7 @@ void traffic_fit_free(struct traffic_fit *fit); /* NULL is fine */
 
 /* Appends the file's text to `text`: a header with these members (taken over), then a line for each list. */
 int traffic_model_text(const struct traffic_model *model, json_t *header, struct buffer *text, struct ipf_error *err);
-/* Makes a model of the text of the file `path`: free() it. -1: IPF_INPUT names the place that is wrong. */
+/* Makes a model of the text of the file `path`: free() it. -1: IPF_INPUT names the place of the fault. */
 int traffic_model_parse(struct traffic_model **model, const char *path, struct slice text, struct ipf_error *err);
 /* Reads a file, which may be compressed. */
 int traffic_model_read(struct traffic_model **model, const char *path, struct ipf_error *err);

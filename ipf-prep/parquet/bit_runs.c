@@ -70,7 +70,7 @@ static inline uint32_t packed_value(struct bit_runs *r)
 	return value;
 }
 
-/* Values of the run that follows, at most `want`; 0 if the bytes end. */
+/* Values of the next run, at most `want`; 0 if the bytes end. */
 static size_t run_length(struct bit_runs *r, size_t want)
 {
 	while (r->left == 0)

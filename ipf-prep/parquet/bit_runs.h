@@ -2,7 +2,7 @@
  *
  * Parquet writes them as a hybrid of runs (a value and how often it is repeated) and of groups of eight packed values,
  * least significant bit first; levels of old files are packed only, most significant bit first. They are decoded
- * piecewise, so that no memory depends on how many there are said to be.
+ * piecewise, so no memory depends on how many there are said to be.
  *
  *     struct bit_runs runs;
  *     bit_runs_begin(&runs, bytes, 3);
@@ -23,15 +23,15 @@ struct bit_runs {
 	const unsigned char *at, *end;
 	unsigned width;              /* bits of a value, at most 32; 0: all values are 0, and there need be no bytes */
 	uint64_t left;               /* values of the present run */
-	uint32_t value;              /* of a run that repeats one */
+	uint32_t value;              /* the value of a repeating run */
 	const unsigned char *packed; /* values of a run that packs them; NULL: it repeats one */
 	const unsigned char *packed_end;
-	uint64_t bit; /* of the next value */
+	uint64_t bit; /* the next value's */
 	bool msb_first;
 };
 
 void bit_runs_begin(struct bit_runs *r, struct slice bytes, unsigned width);
-/* Values that are packed without runs: as many as the bytes hold. */
+/* Values packed without runs: as many as the bytes hold. */
 void bit_runs_begin_packed(struct bit_runs *r, struct slice bytes, unsigned width, bool msb_first);
 /* Decodes up to `want` values: how many there were. */
 size_t bit_runs_read(struct bit_runs *r, uint32_t *to, size_t want);

@@ -4,7 +4,7 @@
 
 #include <endian.h>
 
-#define HEADER_FIRST ((int64_t)1 << 10) /* bytes that are read of a page's header at first, and at most */
+#define HEADER_FIRST ((int64_t)1 << 10) /* bytes read of a page's header at first, and at most */
 #define HEADER_MAX   ((int64_t)4 << 20)
 #define BEGIN        4 /* the file begins with its kind */
 
@@ -88,7 +88,7 @@ static int read_dictionary(struct column_reader *c, const struct page_header *h,
 {
 	size_t width = c->column->type == TYPE_FIXED || c->column->type == TYPE_INT96 ? c->column->length : 4;
 	if (c->has_dictionary || c->column->type == TYPE_BOOLEAN)
-		return ipf_error_set(err, IPF_INPUT, "a dictionary that should not be here");
+		return ipf_error_set(err, IPF_INPUT, "an unexpected dictionary");
 	if ((size_t)h->size > DICTIONARY_MAX)
 		return ipf_error_set(err, IPF_INPUT, "the dictionary has %lld bytes; at most %zu MiB are read",
 		                     (long long)h->size, DICTIONARY_MAX >> 20);
@@ -207,7 +207,7 @@ static int next_page(struct column_reader *c, struct ipf_error *err)
 		else if (h.kind == PAGE_DATA_V2)
 			status = read_data_v2(c, &h, err);
 		else
-			c->at += h.bytes; /* an index, or a kind that came later */
+			c->at += h.bytes; /* an index, or a kind coming later */
 		if (status < 0)
 			return -1;
 	}
@@ -284,7 +284,7 @@ int column_reader_begin(struct column_reader *c, const struct column_chunk *chun
 	if (chunk->elsewhere)
 		return column_reader_wrong(c, err, IPF_INPUT, "it is in another file, which is not supported");
 	if (!chunk->described || chunk->type != (int64_t)c->column->type)
-		return column_reader_wrong(c, err, IPF_INPUT, "its type is not that of the schema");
+		return column_reader_wrong(c, err, IPF_INPUT, "its type is not the schema's");
 	c->values_left = chunk->values;
 	if (chunk->values == 0) /* its offsets may be 0 as well */
 		return 0;

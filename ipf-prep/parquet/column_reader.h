@@ -25,9 +25,9 @@ struct column_reader {
 
 	size_t group; /* the row group, and the page in it, from 1 */
 	int64_t page;
-	int64_t at, end, values_left, codec; /* of the column in the row group: offsets, values of pages to come */
+	int64_t at, end, values_left, codec; /* the column's in the row group: offsets, values of pages to come */
 
-	struct page_memory bytes; /* of the page */
+	struct page_memory bytes; /* the page's */
 	int64_t left;             /* its values to come */
 	struct bit_runs def, rep;
 	struct page_values values;
@@ -53,7 +53,7 @@ static inline int column_reader_peek(struct column_reader *c, struct ipf_error *
 {
 	return c->entry < c->count ? 1 : column_reader_more(c, err);
 }
-/* The levels of the value that was peeked. */
+/* The levels of the value peeked. */
 static inline unsigned column_reader_def(const struct column_reader *c)
 {
 	return c->defs[c->entry];
@@ -62,7 +62,7 @@ static inline unsigned column_reader_rep(const struct column_reader *c)
 {
 	return c->reps[c->entry];
 }
-/* Appends the JSON of the value that was peeked, and goes on. */
+/* Appends the JSON of the value peeked, and goes on. */
 void column_reader_take(struct column_reader *c, struct buffer *out);
 /* Sets an error about the column at this page. -1. */
 int column_reader_wrong(const struct column_reader *c, struct ipf_error *err, enum ipf_error_kind kind,

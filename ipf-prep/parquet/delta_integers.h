@@ -18,10 +18,10 @@ struct delta_integers {
 	const unsigned char *at, *end;
 	uint64_t left;                            /* values to come */
 	uint64_t miniblock;                       /* values of a miniblock */
-	size_t miniblocks;                        /* of a block */
+	size_t miniblocks;                        /* a block's */
 	uint64_t value;                           /* the next one, if `first`, else the one before */
-	uint64_t least;                           /* of the differences of the block */
-	const unsigned char *widths, *widths_end; /* of the miniblocks to come in the block */
+	uint64_t least;                           /* the least difference in the block */
+	const unsigned char *widths, *widths_end; /* the block's miniblocks to come */
 	const unsigned char *packed;              /* the present miniblock */
 	uint64_t bit, packed_left;
 	unsigned width;

@@ -4,7 +4,7 @@
  *     if (footer_parse(&footer, bytes, name, &err) < 0) …   // the bytes are borrowed
  *     footer_release(&footer);
  *
- * Nothing of it is checked against the file yet: schema_tree.h does that for the schema, column_reader.h for the rest.
+ * Nothing of it is checked against the file yet: schema_tree.h checks the schema, column_reader.h for the rest.
  * Specification: github.com/apache/parquet-format, src/main/thrift/parquet.thrift.
  */
 #ifndef PREP_FOOTER_H
@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 #define FOOTER_MAX   ((size_t)64 << 20) /* bytes */
-#define ELEMENTS_MAX 20000              /* of the schema */
+#define ELEMENTS_MAX 20000              /* the schema's */
 
 enum physical_type {
 	TYPE_BOOLEAN,
@@ -56,8 +56,8 @@ struct schema_element {
 	int64_t type_length;
 	int64_t repetition;
 	enum annotation note;
-	int64_t scale;  /* of a decimal */
-	int64_t digits; /* of a second in a time or a timestamp: 3, 6, 9 */
+	int64_t scale;  /* a decimal's */
+	int64_t digits; /* fraction digits of a time or a timestamp: 3, 6, 9 */
 	bool utc;
 };
 

@@ -1,4 +1,4 @@
-/* The bytes of a Parquet file: read at their offsets, decompressed, and kept in memory that is bounded for all columns
+/* The bytes of a Parquet file: read at their offsets, decompressed, and kept in memory bounded for all columns
  * together.
  *
  *     struct page_file file = {.fd = fd, .end = size - 8 - footer_bytes};
@@ -16,9 +16,9 @@
 #include <stdint.h>
 
 #define PAGE_MAX  ((size_t)512 << 20) /* bytes of a page, as it is in the file and decompressed */
-#define PAGES_MAX ((size_t)4 << 30)   /* bytes of all that is held of a file */
+#define PAGES_MAX ((size_t)4 << 30)   /* bytes of all held of a file */
 
-/* Memory that is counted. */
+/* Counted memory. */
 struct page_memory {
 	unsigned char *bytes;
 	size_t cap;
@@ -26,13 +26,13 @@ struct page_memory {
 
 struct page_file {
 	int fd;
-	int64_t end; /* of the pages in the file */
+	int64_t end; /* the end of the pages in the file */
 	size_t held;
 	struct page_memory packed; /* a page before it is decompressed; for any column */
 	void *zstd;                /* its state */
 };
 
-/* Makes room for `need` bytes; what was there is lost. 0; -1: more than PAGES_MAX (IPF_INPUT), or out of memory. */
+/* Makes room for `need` bytes; the old bytes are lost. 0; -1: more than PAGES_MAX (IPF_INPUT), or out of memory. */
 int page_memory_reserve(struct page_file *file, struct page_memory *memory, size_t need, struct ipf_error *err);
 void page_memory_release(struct page_file *file, struct page_memory *memory);
 /* Reads bytes at an offset, all of them. 0; -1: the file is shorter (IPF_CUT), or cannot be read. */

@@ -1,4 +1,4 @@
-/* The header of a page: what kind it is, and how many bytes and values it has. Nothing of it is checked.
+/* The header of a page: its kind, and its numbers of bytes and values. Nothing of it is checked.
  *
  *     struct thrift t = {.at = bytes, .end = bytes + len};
  *     page_header_read(&t, &header);
@@ -17,10 +17,10 @@ struct page_header {
 	int64_t kind;
 	int64_t bytes;  /* in the file, without the header */
 	int64_t size;   /* decompressed */
-	int64_t values; /* with those that are null */
+	int64_t values; /* with null ones */
 	int64_t encoding, def_encoding, rep_encoding;
-	int64_t def_bytes, rep_bytes; /* of PAGE_DATA_V2 */
-	bool plain;                   /* of PAGE_DATA_V2: its values are not compressed */
+	int64_t def_bytes, rep_bytes; /* for PAGE_DATA_V2 */
+	bool plain;                   /* for PAGE_DATA_V2: its values are not compressed */
 };
 
 void page_header_read(struct thrift *t, struct page_header *header);

@@ -216,7 +216,7 @@ static int begin_booleans(struct page_values *v, struct slice bytes, struct ipf_
 	return 0;
 }
 
-/* An encoding that begins with the lengths, or the lengths of the prefixes and then those of the rest. */
+/* An encoding beginning with the lengths, or the lengths of the prefixes and then those of the rest. */
 static int begin_lengths(struct page_values *v, struct slice bytes, struct ipf_error *err)
 {
 	struct delta_integers skipped;

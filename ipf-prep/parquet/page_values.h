@@ -5,7 +5,7 @@
  *     if (page_values_read(&values, to, 512, &err) < 0) …   // bytes are valid until the next read
  *     page_values_release(&values);
  *
- * Values of a dictionary are bytes of it: what is in `dictionary` at their indexes.
+ * Values of a dictionary are its entries: those in `dictionary` at their indexes.
  */
 #ifndef PREP_PAGE_VALUES_H
 #define PREP_PAGE_VALUES_H
@@ -15,7 +15,7 @@
 #include "parquet/page_file.h"
 #include "parquet/value_json.h"
 
-#define VALUES_MAX 512 /* that are read at once */
+#define VALUES_MAX 512 /* read at once */
 
 enum encoding {
 	ENCODING_PLAIN = 0,
@@ -31,7 +31,7 @@ enum encoding {
 
 struct page_values {
 	enum physical_type type;
-	size_t length; /* of a value of TYPE_FIXED and TYPE_INT96 */
+	size_t length; /* for a value of TYPE_FIXED and TYPE_INT96 */
 	struct page_file *file;
 	const struct slice *dictionary;
 	size_t dictionary_count;
@@ -41,7 +41,7 @@ struct page_values {
 	struct bit_runs runs;
 	struct delta_integers lengths, prefixes;
 	size_t split_at, split_count;
-	struct page_memory made; /* bytes of values that are put together */
+	struct page_memory made; /* bytes of joined values */
 	struct page_memory last; /* the value before */
 	size_t last_len;
 };

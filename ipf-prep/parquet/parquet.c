@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #define TAIL    8                  /* the length of the footer, and the four letters again */
-#define AT_ONCE ((size_t)64 << 10) /* bytes of rows that are made before they are given */
+#define AT_ONCE ((size_t)64 << 10) /* bytes of rows made before they are given */
 
 struct parquet {
 	char *name;
@@ -18,12 +18,12 @@ struct parquet {
 	struct page_memory footer_bytes;
 	struct schema_tree tree;
 	struct column_reader *readers; /* one for each column */
-	size_t group;                  /* the row groups that were begun */
-	int64_t rows_left;             /* of the present row group */
+	size_t group;                  /* the row groups begun */
+	int64_t rows_left;             /* rows in the present row group */
 	int64_t rows_done;
 	struct buffer rows; /* whole rows, then the present one */
 	size_t row_max;
-	size_t given, row; /* where what has not been given begins, and the present row */
+	size_t given, row; /* the begin of the bytes to give, and the present row */
 	struct ipf_error failed;
 };
 
@@ -42,7 +42,7 @@ static int wrong(const struct column_reader *c, struct ipf_error *err, const cha
 	return column_reader_wrong(c, err, IPF_INPUT, why);
 }
 
-/* Checks that the column has a value whose levels fit what is around it. */
+/* Checks the column has a value whose levels fit its neighbours. */
 static int expect(struct column_reader *c, unsigned rep, unsigned def, struct ipf_error *err)
 {
 	int got = column_reader_peek(c, err);
@@ -55,7 +55,7 @@ static int expect(struct column_reader *c, unsigned rep, unsigned def, struct ip
 	return 0;
 }
 
-/* Goes past what is not there: each column in the node says so once. */
+/* Skips an absent value: each column in the node has an entry for it. */
 static int put_absent(struct parquet *p, const struct schema_node *n, unsigned rep, const char *text,
                       struct ipf_error *err)
 {
@@ -130,7 +130,7 @@ static int put_list(struct parquet *p, const struct schema_node *n, unsigned rep
 	return 0;
 }
 
-/* Writes a value that is in others, which are there from the definition level `def` on. */
+/* Writes a value in others, which are there from the definition level `def` on. */
 static int put_node(struct parquet *p, const struct schema_node *n, unsigned rep, unsigned def, struct ipf_error *err)
 {
 	struct column_reader *c = &p->readers[n->column];

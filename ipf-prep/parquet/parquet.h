@@ -5,7 +5,7 @@
  *     while ((got = parquet_read(parquet, to, cap, &err)) > 0) …
  *     parquet_close(parquet);
  *
- * The file must be seekable; it is read by pread(2), so that its position stays. Memory is bounded by its pages and its
+ * The file must be seekable; it is read by pread(2), so its position stays. Memory is bounded by its pages and its
  * longest row (page_file.h), not by its row groups. ipf-prep-formats(5) says how values are written.
  */
 #ifndef PREP_PARQUET_H
@@ -22,7 +22,7 @@
 
 struct parquet;
 
-/* Is this the beginning of a Parquet file? What begins with its four letters and goes on as text is not. */
+/* Is this the beginning of a Parquet file? A text beginning with its four letters is not. */
 bool parquet_begins(struct slice head);
 /* Reads the footer. The name is for messages. The descriptor stays the caller's. 0; -1: IPF_CUT or IPF_INPUT if it is
  * cut, malformed or encrypted. */

@@ -17,7 +17,7 @@ struct builder {
 	struct ipf_error *err;
 };
 
-/* What is inside a value: from which levels on. */
+/* The levels from which a value has inner parts. */
 struct levels {
 	unsigned def, rep;
 };
@@ -87,7 +87,7 @@ static struct schema_node *object_node(struct builder *b, const struct schema_el
 	return node;
 }
 
-/* The element that follows, if it is repeated: what makes its parent a list or a map. */
+/* The next element, if it is repeated: it makes its parent a list or a map. */
 static const struct schema_element *repeated_child(const struct builder *b, const struct schema_element *e)
 {
 	const struct schema_element *child = &b->footer->elements[b->at];

@@ -8,8 +8,8 @@
  *
  * Each value of a column comes with two levels. The definition level says how many of the values that may be missing on
  * its path are there; the repetition level says in which list on its path it is a further element. A node says at which
- * levels it is there. Groups that are annotated as lists and maps are one node with what is in them; the older forms
- * without the inner group count too (github.com/apache/parquet-format, LogicalTypes.md, rules 1 to 5).
+ * levels it is there. Groups annotated as lists and maps are one node with their contents; the older forms without the
+ * inner group count too (github.com/apache/parquet-format, LogicalTypes.md, rules 1 to 5).
  */
 #ifndef PREP_SCHEMA_TREE_H
 #define PREP_SCHEMA_TREE_H
@@ -25,8 +25,8 @@ struct schema_node {
 	char *key; /* `"name":` */
 	size_t key_len;
 	unsigned def;              /* it is not null from this definition level on */
-	unsigned inner_def;        /* of a list or map: it has an element from this level on */
-	unsigned inner_rep;        /* of a list or map: the repetition level of its further elements */
+	unsigned inner_def;        /* a list or map has an element from this level on */
+	unsigned inner_rep;        /* the repetition level of further elements of a list or map */
 	size_t column, columns;    /* the first column in it, and how many */
 	struct schema_node *child; /* the first member; the element of a list; the key of a map */
 	struct schema_node *next;  /* the next member; the value of a map */
@@ -35,7 +35,7 @@ struct schema_node {
 struct schema_column {
 	char *path;
 	enum physical_type type;
-	size_t length; /* of a value of TYPE_FIXED and TYPE_INT96, in bytes */
+	size_t length; /* size of a value of TYPE_FIXED and TYPE_INT96, in bytes */
 	struct value_type value;
 	unsigned def, rep; /* the highest levels */
 };
@@ -47,7 +47,7 @@ struct schema_tree {
 	size_t column_count;
 };
 
-/* 0; -1: the schema is malformed, or has what is not read (IPF_INPUT), or out of memory. */
+/* 0; -1: the schema is malformed or unsupported (IPF_INPUT), or out of memory. */
 int schema_tree_build(struct schema_tree *tree, const struct footer *footer, const char *name, struct ipf_error *err);
 void schema_tree_release(struct schema_tree *tree);
 

@@ -1,6 +1,6 @@
 #include "parquet/thrift.h"
 
-#define DEPTH_MAX 64 /* of what is skipped */
+#define DEPTH_MAX 64 /* depth of skipped values */
 
 static void fault(struct thrift *t, enum thrift_fault what)
 {

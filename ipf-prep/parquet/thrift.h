@@ -8,9 +8,9 @@
  *         }
  *     if (t.fault) …
  *
- * Each field that thrift_next gives must be read or skipped. The first fault stays, and everything read after it is 0
- * or empty. What is allocated for a list is bounded by the bytes that are left: an element takes at least one.
- * Specification: github.com/apache/thrift, doc/specs/thrift-compact-protocol.md.
+ * Each field from thrift_next must be read or skipped. The first fault stays, and everything read after it is 0 or
+ * empty. The memory for a list is bounded by the remaining bytes: an element takes at least one. Specification:
+ * github.com/apache/thrift, doc/specs/thrift-compact-protocol.md.
  */
 #ifndef PREP_THRIFT_H
 #define PREP_THRIFT_H
@@ -23,7 +23,7 @@
 enum thrift_fault {
 	THRIFT_GOOD,
 	THRIFT_CUT,  /* the bytes end too early */
-	THRIFT_WRONG /* a field has another type than it should have, or what is there cannot be */
+	THRIFT_WRONG /* a field has another type than it should have, or an impossible value */
 };
 
 enum {

@@ -112,7 +112,7 @@ static char *put_digits(char *to, int64_t value)
 	return end;
 }
 
-/* The day, counted from 1970-01-01, in the Gregorian calendar. A year begins in March here, so that the leap day is its
+/* The day, counted from 1970-01-01, in the Gregorian calendar. A year begins in March here, so the leap day is its
  * last. */
 static char *put_date(char *to, int64_t day)
 {

@@ -5,10 +5,9 @@
  *     value_json(&type, value, &out);
  *
  * Dates and times are texts in the form of SQL, as DuckDB writes them: "2026-01-31", "12:34:56.5", "2026-01-31
- * 12:34:56.5", and with "+00" at the end if they are UTC; the fraction ends with its last digit that is not 0. Decimals
- * are numbers with all their digits. Bytes that are not declared as text are text if they are UTF-8 without control
- * characters, else each byte that is not printable ASCII is \xNN. Numbers that JSON does not have (NaN, infinities)
- * are null.
+ * 12:34:56.5", and with "+00" at the end if they are UTC; the fraction ends with its last non-zero digit. Decimals are
+ * numbers with all their digits. Bytes not declared as text are text if they are UTF-8 without control characters, else
+ * each byte other than printable ASCII is \xNN. Numbers without JSON (NaN, infinities) are null.
  */
 #ifndef PREP_VALUE_JSON_H
 #define PREP_VALUE_JSON_H
@@ -36,7 +35,7 @@ enum value_kind {
 
 struct value_type {
 	enum value_kind kind;
-	unsigned digits; /* of a decimal behind its point; of a fraction of a second */
+	unsigned digits; /* digits behind a decimal's point; digits of a fraction of a second */
 	bool utc;
 };
 
@@ -49,7 +48,7 @@ union parquet_value {
 
 #define DECIMAL_DIGITS_MAX 76 /* behind the point */
 
-/* How a column is written. An annotation that does not fit the physical type is ignored. */
+/* How a column is written. An annotation unfit for the physical type is ignored. */
 struct value_type value_type_of(const struct schema_element *element);
 /* Appends the value. Texts are escaped but not checked: if they are not UTF-8, neither is the JSON. */
 void value_json(const struct value_type *type, union parquet_value value, struct buffer *out);

@@ -52,7 +52,7 @@ enum pace_verdict arrival_pace_judge(const struct arrival_pace *p, double scale,
 	return rate * (double)GAP_MAX_NS < 1e9 ? PACE_TOO_SLOW : PACE_PLAUSIBLE;
 }
 
-/* The unit that brings the rate between one per hour and 2,000 per second; `unit` itself: none does. */
+/* The unit bringing the rate between one per hour and 2,000 per second; `unit` itself: none does. */
 static size_t unit_that_fits(double rate, size_t unit, enum pace_verdict verdict)
 {
 	for (size_t i = unit; verdict == PACE_TOO_FAST ? ++i < UNITS : i-- > 0;) {

@@ -1,6 +1,6 @@
 /* How many different values occur among any number of them, in constant memory: adaptive sampling (Wegman; Flajolet
  * 1990). A table keeps the values; when it is full, it keeps of them those whose hash ends in one more bit of 0, and
- * takes only such ones from then on. Each value that it keeps stands for 2^depth.
+ * takes only such ones from then on. Each value it keeps stands for 2^depth.
  *
  *     struct distinct_count seen = {0};
  *     distinct_count_add(&seen, hash);                 // for each value
@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Values that are kept: a table of 512 KiB. */
+/* Values kept: a table of 512 KiB. */
 #define DISTINCT_KEPT ((size_t)1 << 15)
 
 /* Zero-initialise. */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 struct sibling {
-	uint64_t key; /* of the block */
+	uint64_t key; /* the block's */
 	uint32_t place, children;
 };
 

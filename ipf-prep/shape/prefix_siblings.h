@@ -1,5 +1,5 @@
-/* Finds blocks that follow the same beginning of a prompt. These siblings are numbered in the order in which they are
- * registered, so that their texts can differ from the first token on.
+/* Finds blocks following the same beginning of a prompt. These siblings are numbered in the order in which they are
+ * registered, so their texts can differ from the first token on.
  *
  *     uint32_t place = prefix_siblings_place(&siblings, parent, block);   // 0, 1, 2, …; the same for the same block
  */
@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define PREFIX_SIBLINGS_ROOT UINT64_C(0) /* the parent of a block that begins a prompt */
+#define PREFIX_SIBLINGS_ROOT UINT64_C(0) /* the parent of a block beginning a prompt */
 
 struct prefix_siblings {
 	struct sibling *slots; /* an open hash table */

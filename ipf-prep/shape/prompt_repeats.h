@@ -1,5 +1,5 @@
-/* Counts prompts that are the same as an earlier one of the trace: a server with a prefix cache answers them faster
- * than prompts of users.
+/* Counts prompts equal to an earlier one of the trace: a server with a prefix cache answers them faster than prompts of
+ * users.
  *
  *     struct prompt_repeats repeats = {0};
  *     prompt_repeats_add(&repeats, key);              // for each prompt; the key is a hash of its text
@@ -14,8 +14,8 @@
 #include <stdint.h>
 
 struct prompt_repeats {
-	int64_t prompts;  /* that were added */
-	int64_t repeated; /* of them, the same as an earlier one */
+	int64_t prompts;  /* added */
+	int64_t repeated; /* repetitions of an earlier one */
 	int64_t most;     /* how often the most frequent prompt occurs */
 	bool partly;      /* there are more different prompts than are remembered: the figures are lower bounds */
 	struct prompt_count *slots;

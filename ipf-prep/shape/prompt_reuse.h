@@ -1,5 +1,5 @@
 /* How many tokens of a trace's prompts a prefix cache without a limit could find, in whichever order they are sent: all
- * but those of beginnings that occur for the first time.
+ * but those of beginnings occurring for the first time.
  *
  *     struct prompt_reuse reuse = {0};
  *     prompt_reuse_add(&reuse, &request, &draft, continues, &err);   // for each request, turns of a session in a row
@@ -7,8 +7,8 @@
  *     prompt_reuse_release(&reuse);
  *
  * Tokens are those of prompt_chain.h, which the report counts by, too; it knows the order of sending and whole blocks.
- * Beginnings are counted in blocks here, so that no cache finds more than PROMPT_BLOCK tokens a prompt beyond it,
- * whatever the length of its blocks. Memory is constant.
+ * Beginnings are counted in blocks here, so no cache finds more than PROMPT_BLOCK tokens a prompt beyond it, whatever
+ * the length of its blocks. Memory is constant.
  */
 #ifndef PREP_PROMPT_REUSE_H
 #define PREP_PROMPT_REUSE_H
@@ -22,11 +22,11 @@
 struct prompt_reuse {
 	struct prompt_chain chain; /* its first member */
 	struct distinct_count beginnings;
-	int64_t tokens;        /* of all prompts */
+	int64_t tokens;        /* all prompts together */
 	int64_t blocks;        /* whole ones, of all prompts */
-	int64_t answers;       /* of these, of answers that a later turn has in its prompt, each once */
-	struct buffer answer;  /* of the last request: JSON */
-	int64_t answer_tokens; /* that were asked for */
+	int64_t answers;       /* answers a later turn has in its prompt, each once */
+	struct buffer answer;  /* the last request's: JSON */
+	int64_t answer_tokens; /* requested */
 	struct prompt_scratch scratch;
 	bool partly; /* some prompts have no length here, or none at all */
 };

@@ -28,7 +28,7 @@ static int64_t make_query(struct request_batch *b)
 	return token_counter_count(c->tokens, b->query.data, b->query.len);
 }
 
-/* Copies of what the batch has of its first request, which is gone when the batch is whole. */
+/* Copies the batch's members of its first request, which is gone when the batch is complete. */
 static void keep_first(struct request_batch *b, const struct trace_request *request)
 {
 	struct trace_request *to = &b->request;

@@ -1,5 +1,5 @@
 /* Makes one request of several: --batch. Each prompt becomes one of its inputs; --query-tokens adds a synthetic query
- * that they are ranked for. It stands between what makes requests and what takes them.
+ * they are ranked for. It is between the sources of requests and their consumers.
  *
  *     struct request_batch batch;
  *     request_batch_init(&batch, config, to);
@@ -19,8 +19,8 @@ struct request_batch {
 	struct request_sink sink; /* must be first */
 	const struct prep_config *config;
 	struct request_sink *to;
-	int64_t number;               /* of the batch at hand, from 0 */
-	int64_t size, count;          /* inputs that it gets, and has */
+	int64_t number;               /* the batch's, from 0 */
+	int64_t size, count;          /* inputs it gets, and has */
 	struct trace_request request; /* its fields are in `first` and `inputs` */
 	struct buffer first, inputs;  /* JSON */
 	struct buffer query, query_json;

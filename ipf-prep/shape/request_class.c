@@ -40,7 +40,7 @@ struct slice request_class_of(struct slice tags, struct jdoc *doc, struct buffer
 	return buffer_all(name);
 }
 
-/* The members of the class, then those of the body that it does not replace. */
+/* The members of the class, then those of the body it does not replace. */
 static struct slice joined_body(struct slice class, struct slice own, struct jdoc *doc, struct buffer *out)
 {
 	struct ipf_error ignored = {0};

@@ -9,8 +9,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* A trace that begins later was cut out of a longer one, or counts from another time, such as 1970. One that begins
- * earlier is as it was recorded: a first gap is a gap. */
+/* A trace beginning later was cut out of a longer one, or counts from another time, such as 1970. An earlier one is as
+ * it was recorded: a first gap is a gap. */
 #define FIRST_ARRIVAL_MAX_NS (60 * NS_PER_S)
 
 struct selection {
@@ -19,20 +19,20 @@ struct selection {
 	struct trace_renderer *renderer;
 	struct selection_counts *counts;
 	struct rng order;
-	struct draft_sorter drafts;    /* that are held for --dequantise */
+	struct draft_sorter drafts;    /* held for --dequantise */
 	struct draft_sorter reservoir; /* by their place, the newest first */
 	struct reorder held;
-	struct draft draft;       /* of those that were held, the one at hand */
+	struct draft draft;       /* the held draft at hand */
 	struct draft_sorter unit; /* the unit at hand, if it has several drafts */
-	int64_t seen;             /* units that were offered to the reservoir */
+	int64_t seen;             /* units offered to the reservoir */
 	int64_t requests, units;  /* written */
 	int64_t last_at_ns;
-	int64_t earliest_ns; /* the least arrival of all that is held; INT64_MAX: none */
-	int64_t first_at_ns; /* of the data, from which arrivals count; IPF_ABSENT: not known yet */
+	int64_t earliest_ns; /* the least arrival of all held; INT64_MAX: none */
+	int64_t first_at_ns; /* the data's, from which arrivals count; IPF_ABSENT: not known yet */
 	struct progress *progress;
 };
 
-/* ---- what is left out ---- */
+/* ---- requests left out ---- */
 
 static bool has_limits(const struct token_limits *l)
 {
@@ -67,7 +67,7 @@ static const char *excluded_by_length(const struct selection *s, struct draft *d
 	return NULL;
 }
 
-/* The same for a draft with which a unit begins; its time is that of its first request. */
+/* The same for a draft with which a unit begins; its time is its first request's. */
 static const char *excluded(const struct selection *s, struct draft *d)
 {
 	const struct prep_config *c = s->config;
@@ -132,10 +132,10 @@ static int write_draft(struct selection *s, struct draft *d, struct ipf_error *e
 	return trace_renderer_write(s->renderer, d, err);
 }
 
-/* ---- writing what is held ---- */
+/* ---- writing held requests ---- */
 
-/* Reads the next unit out of those that are held: 1, 0, -1. One of a single draft is in s->draft, any other in s->unit.
- * *why: it is left out; else NULL. */
+/* Reads the next unit out of held ones: 1, 0, -1. One of a single draft is in s->draft, any other in s->unit. *why: it
+ * is left out; else NULL. */
 static int next_unit(struct selection *s, struct unit *unit, const char **why, struct ipf_error *err)
 {
 	int got = reorder_next(&s->held, unit, &s->draft, err);
@@ -185,7 +185,7 @@ static int write_in_order(struct selection *s, struct ipf_error *err)
 	return got;
 }
 
-/* Lists the units that are not left out; returns how many there are in *count. */
+/* Lists the units not left out; returns how many there are in *count. */
 static int list_kept(struct selection *s, struct draft_sorter *kept, uint64_t *count, struct ipf_error *err)
 {
 	struct unit unit;
@@ -227,7 +227,7 @@ static int draw(struct selection *s, struct draft_sorter *kept, uint64_t count, 
 static int write_drawn(struct selection *s, struct draft_sorter *drawn, struct ipf_error *err)
 {
 	struct unit unit;
-	uint64_t left = 0; /* of the unit at hand */
+	uint64_t left = 0; /* requests left in the unit */
 	bool write = false;
 	int got = draft_sorter_begin(drawn, err);
 	while (got == 0 && (got = draft_sorter_next(drawn, &unit, sizeof unit, &s->draft, err)) > 0) {
@@ -301,8 +301,8 @@ static void cut_turns(const struct selection *s, struct draft *d)
 		d->count = (size_t)turns;
 }
 
-/* How many units the sample has if that is known and each unit is one request: it is then drawn while reading
- * (reservoir sampling, algorithm R). Otherwise 0. */
+/* How many units the sample has if known and each unit is one request: it is then drawn while reading (reservoir
+ * sampling, algorithm R). Otherwise 0. */
 static int64_t reservoir_size(const struct selection *s)
 {
 	const struct prep_config *c = s->config;

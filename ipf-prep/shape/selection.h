@@ -1,6 +1,5 @@
 /* Which drafts become requests: applies --turns, the time slice, the limits on lengths, -n and --sessions, and samples.
- * Drafts that can only be written at the end are held, in memory or in temporary files; the others go to the
- * renderer at once.
+ * Drafts written at the end only are held, in memory or in temporary files; the others go to the renderer at once.
  *
  *     struct selection *s;
  *     selection_new(&s, &config, &renderer, &counts, &progress, &err);

@@ -1,4 +1,4 @@
-/* What was read, kept and left out, and why: for -v and for the trailer. */
+/* Requests read, kept and left out, and why: for -v and for the trailer. */
 #ifndef PREP_SELECTION_COUNTS_H
 #define PREP_SELECTION_COUNTS_H
 
@@ -24,33 +24,33 @@ struct length_error {
 };
 
 struct selection_counts {
-	int64_t units; /* sessions and single requests that were written */
+	int64_t units; /* written sessions and single requests */
 	int64_t requests;
 	int64_t input_tokens, output_tokens; /* IPF_ABSENT: more than can be counted */
 	int64_t assumed;                     /* requests with OUTPUT_TOKENS_ASSUMED */
-	int64_t shift_ns;                    /* by which all arrivals were moved, so that the first is at 0 */
+	int64_t shift_ns;                    /* by which all arrivals were moved, so the first is at 0 */
 	int64_t unfitted;                    /* requests whose prompt cannot be cut or extended */
-	int64_t too_long;                    /* sessions that had more requests than -n had room for */
+	int64_t too_long;                    /* sessions of more requests than room for -n */
 	int64_t shortest_too_long;           /* the requests of the shortest of them */
 	struct arrival_pace pace;
 	struct prompt_repeats repeats;
 	struct prompt_reuse reuse;
-	struct length_error residual; /* of prompts that were made or fitted with a model's tokenizer */
+	struct length_error residual; /* prompts made or fitted with a model's tokenizer */
 	struct reason {
 		const char *why; /* a literal */
 		int64_t count;   /* sessions and single requests */
 		int64_t requests;
 	} reasons[REASONS_MAX];
 	int reason_count;
-	struct reason inexact[REASONS_MAX]; /* what of requests is not in the trace as it was recorded */
+	struct reason inexact[REASONS_MAX]; /* parts of requests unlike the record */
 	int inexact_count;
 };
 
-/* Counts a session or a single request that is left out. `why` must be a literal. */
+/* Counts a session or a single request left out. `why` must be a literal. */
 void selection_counts_drop(struct selection_counts *counts, const char *why, int64_t requests);
-/* Counts a request that is not in the trace as it was recorded. `how` must be a literal. */
+/* Counts a request unlike its record. `how` must be a literal. */
 void selection_counts_inexact(struct selection_counts *counts, const char *how);
-/* Counts a session that does not fit into -n as a whole. */
+/* Counts a session not fitting into -n as a whole. */
 void selection_counts_too_long(struct selection_counts *counts, int64_t requests);
 /* Counts a prompt of `made` tokens for which `wanted` were wanted. */
 void selection_counts_residual(struct selection_counts *counts, int64_t wanted, int64_t made);

@@ -62,7 +62,7 @@ static void note_span(struct synthetic_prompt *p, size_t i, uint64_t key)
 		p->spans[p->span_count++] = (struct block_span){key, p->text.len};
 }
 
-/* Keeps the text of the leading blocks that this prompt shares with the previous one: how many they are. */
+/* Keeps the text of the leading blocks shared with the previous one: how many they are. */
 static size_t keep_spans(struct synthetic_prompt *p, const struct draft_blocks *blocks, int64_t count)
 {
 	size_t same = 0;

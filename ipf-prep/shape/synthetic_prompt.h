@@ -1,8 +1,8 @@
-/* Synthetic text for prompts whose text was not recorded, only their length and possibly the blocks that they share.
+/* Synthetic text for prompts whose text was not recorded, only their length and possibly the blocks they share.
  *
- * The text of a block is a function of its id, so that prompts share text where the recorded ones did. With a model's
- * tokenizer, blocks that follow the same beginning differ from their first token on (prefix_siblings.h), and the text
- * has exactly the wanted number of tokens; the approximation counts four bytes of ASCII as a token.
+ * The text of a block is a function of its id, so prompts share text where the recorded ones did. With a model's
+ * tokenizer, blocks following the same beginning differ from their first token on (prefix_siblings.h), and the text has
+ * exactly the wanted number of tokens; the approximation counts four bytes of ASCII as a token.
  *
  *     struct synthetic_prompt prompt = {.config = config, .exact = &exact, .counts = counts};
  *     synthetic_prompt_register(&prompt, draft);              // every record, in the order of the data
@@ -28,16 +28,16 @@ struct synthetic_prompt {
 	const struct prep_config *config;
 	struct exact_text *exact;
 	struct selection_counts *counts;
-	struct prefix_siblings siblings; /* of blocks; used with a model's tokenizer */
-	struct buffer text;              /* of the last prompt */
+	struct prefix_siblings siblings; /* for blocks; used with a model's tokenizer */
+	struct buffer text;              /* the last prompt's */
 	struct buffer answer;            /* the last one */
-	struct block_span *spans;        /* the whole blocks that `text` begins with */
+	struct block_span *spans;        /* the whole blocks at the beginning of `text` */
 	size_t span_count, span_cap;
 	bool failed; /* memory ran out */
 };
 
-/* Learns which blocks follow the same beginning. Call it with every record in the order of the data, so that selecting
- * other records changes no text. */
+/* Learns which blocks follow the same beginning. Call it with every record in the order of the data, so selecting other
+ * records changes no text. */
 void synthetic_prompt_register(struct synthetic_prompt *p, const struct draft *d);
 /* Text of `count` tokens for the request at index `turn`, which has no message. `blocks` are those of the request, in
  * the scope of its copy. Good until the next call. */

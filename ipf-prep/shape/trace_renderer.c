@@ -69,7 +69,7 @@ static struct rng rng_for(const struct trace_renderer *r, const char *decision, 
 	return draft_rng(r->config->common.seed, decision, d, turn);
 }
 
-/* ---- what later requests need to know of earlier records ---- */
+/* ---- records for later requests ---- */
 
 /* Do prompts without a text get one? */
 static bool makes_text(const struct prep_config *config)
@@ -134,7 +134,7 @@ int64_t answer_tokens(const struct token_counter *tokens, struct draft_request *
 
 /* ---- the prompt ---- */
 
-/* The blocks of a request. Those of a copy get a separate scope, so that copies share only with copies. */
+/* The blocks of a request. Those of a copy get a separate scope, so copies share only with copies. */
 static struct draft_blocks blocks_of(struct trace_renderer *r, const struct draft *d,
                                      const struct draft_request *request)
 {
@@ -148,7 +148,7 @@ static struct draft_blocks blocks_of(struct trace_renderer *r, const struct draf
 	return blocks;
 }
 
-/* The message whose length can be changed: the last of the user that is not passed on verbatim; or NULL. */
+/* The message whose length can be changed: the last of the user not passed on verbatim; or NULL. */
 static struct draft_message *resizable_message(struct draft *work)
 {
 	for (size_t i = work->message_count; i-- > 0;)
@@ -218,7 +218,7 @@ static void put_prefix(struct trace_renderer *r, const struct draft *d, size_t t
 		if (token_counter_is_exact(config->tokens)) {
 			exact_text_prefix(&r->exact, &rng, tokens, prefix);
 		} else {
-			/* The blank separates it from the text that follows. */
+			/* The blank separates it from the next text. */
 			synthetic_text_prose(&rng, (size_t)tokens * 4 - 1, prefix);
 			buffer_byte(prefix, ' ');
 		}
@@ -315,7 +315,7 @@ static uint64_t media_number(const struct trace_renderer *r, const struct draft 
 	return rng_next(&rng) >> 12;
 }
 
-/* The message that gets the synthetic media; NULL: none. */
+/* The message getting the synthetic media; NULL: none. */
 static const struct draft_message *message_for_media(struct trace_renderer *r)
 {
 	const struct draft_message *m;
@@ -327,7 +327,7 @@ static const struct draft_message *message_for_media(struct trace_renderer *r)
 	return m;
 }
 
-/* Without a place for media, those of messages are left out: only commands that write no trace have none. */
+/* Without a place for media, those of messages are left out: only commands without a trace have none. */
 static int write_messages(struct trace_renderer *r, const struct draft *d, size_t turn, struct ipf_error *err)
 {
 	static const char *const names[] = {[ROLE_SYSTEM] = "system", [ROLE_USER] = "user", [ROLE_ASSISTANT] = "assistant"};
@@ -358,7 +358,7 @@ static int write_messages(struct trace_renderer *r, const struct draft *d, size_
 	return 0;
 }
 
-/* The blocks of the prompt, for programs that compute prefix cache hits. */
+/* The blocks of the prompt, for programs computing prefix cache hits. */
 static struct slice write_blocks(struct trace_renderer *r, const struct draft_blocks *blocks)
 {
 	if (blocks->count == 0)
@@ -387,7 +387,7 @@ static struct slice write_blocks(struct trace_renderer *r, const struct draft_bl
 
 /* ---- the answer ---- */
 
-/* The tokens to request; *answer is the recorded answer that later turns of a session have in their context. */
+/* The tokens to request; *answer is the recorded answer for later turns of a session in their context. */
 static int64_t fit_output(struct trace_renderer *r, struct draft *d, size_t turn, struct slice *answer)
 {
 	const struct prep_config *config = r->config;
@@ -425,7 +425,7 @@ static struct slice pick_model(const struct trace_renderer *r, const struct draf
 	return slice_of(models->items[share_list_pick(models, rng_uniform(&rng))].name);
 }
 
-/* The class of --classes is that of all requests of a session. */
+/* The class of --classes is the same for all requests of a session. */
 static void set_class(struct trace_renderer *r, const struct draft *d, struct trace_request *out)
 {
 	const struct share_list *classes = &r->config->classes;
@@ -547,7 +547,7 @@ static struct slice write_tags(struct trace_renderer *r, const struct draft_requ
 	return buffer_all(&r->tags);
 }
 
-/* A prompt that is one text, or token ids, has no place for media. */
+/* A prompt of one text, or token ids, has no place for media. */
 static void count_lost_media(struct trace_renderer *r)
 {
 	for (size_t i = 0; i < r->work.message_count; i++)
@@ -557,7 +557,7 @@ static void count_lost_media(struct trace_renderer *r)
 		}
 }
 
-/* What options do to one prompt has no meaning for several inputs. */
+/* Options for one prompt have no meaning for several inputs. */
 static int check_batch(const struct prep_config *config, const struct draft *d, struct ipf_error *err)
 {
 	const struct {
@@ -576,8 +576,8 @@ static int check_batch(const struct prep_config *config, const struct draft *d, 
 	return 0;
 }
 
-/* The messages as inputs, and that of the system as their query; returns the tokens of all of them, the query beside
- * each input. */
+/* The messages as inputs, and the system's as their query; returns the tokens of all of them, the query beside each
+ * input. */
 static int64_t write_inputs(struct trace_renderer *r, const struct draft_request *request, struct trace_request *out)
 {
 	struct draft *work = &r->work;
@@ -597,7 +597,7 @@ static int64_t write_inputs(struct trace_renderer *r, const struct draft_request
 	return first ? token_sum(all, (out->inputs_count - 1) * work->messages[0].tokens) : all;
 }
 
-/* Writes the prompt in the form that --prompt selects; returns its tokens, if err stays empty. */
+/* Writes the prompt in the form of --prompt; returns its tokens, if err stays empty. */
 static int64_t write_prompt(struct trace_renderer *r, struct draft *d, size_t turn, struct trace_request *out,
                             struct ipf_error *err)
 {
@@ -631,7 +631,7 @@ static int64_t write_prompt(struct trace_renderer *r, struct draft *d, size_t tu
 	       config->special_tokens;
 }
 
-/* Looks whether an earlier request has the same prompt. Recorded requests repeat what users repeated, but copies do
+/* Looks whether an earlier request has the same prompt. Recorded requests repeat the users' repetitions, but copies do
  * not. In a session only the first prompt is known as a whole. */
 static void count_repeats(const struct trace_renderer *r, const struct draft *d, size_t turn,
                           const struct trace_request *out)
@@ -646,7 +646,7 @@ static void count_repeats(const struct trace_renderer *r, const struct draft *d,
 	prompt_repeats_add(&r->counts->repeats, r->counts->reuse.chain.hash ^ media);
 }
 
-/* What prompts have in common with earlier ones; not if no trace says so. */
+/* Finds a prompt's common beginning with earlier ones; not if no trace has it. */
 static int count_reuse(struct trace_renderer *r, const struct draft *d, size_t turn, const struct trace_request *out,
                        struct ipf_error *err)
 {
@@ -690,7 +690,7 @@ static int check_lengths(const struct draft *d, const struct trace_request *out,
 	                     (long long)d->number, (long long)out->input_tokens, (long long)out->output_tokens);
 }
 
-/* The answer that the next turn has in its context, in the form of its prompt. */
+/* The answer the next turn has in its context, in the form of its prompt. */
 static void write_answer(struct trace_renderer *r, struct slice answer, struct trace_request *out)
 {
 	if (!out->prompt_token_ids.data)

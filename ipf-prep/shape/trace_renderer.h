@@ -15,7 +15,7 @@
 #include "stream/trace.h"
 #include "text/exact_text.h"
 
-/* Where finished requests go: into the trace, or to what makes something else of them. */
+/* Where finished requests go: into the trace, or to a consumer of them. */
 struct request_sink {
 	/* 0, or -1 with `err`. The request is valid during the call. */
 	int (*take)(struct request_sink *sink, const struct trace_request *request, struct ipf_error *err);
@@ -47,7 +47,7 @@ void trace_renderer_release(struct trace_renderer *r);
 void trace_renderer_learn_blocks(struct trace_renderer *r, const struct draft *d);
 /* Remembers the texts of a record if prompts may have to be extended. */
 void trace_renderer_learn_text(struct trace_renderer *r, const struct draft *d);
-/* Should more records be read before the first request is written, so that there is text to extend prompts with? */
+/* Should more records be read before the first request is written, so there is text to extend prompts with? */
 bool trace_renderer_wants_more(const struct trace_renderer *r);
 /* Hands over the requests of a draft. */
 int trace_renderer_write(struct trace_renderer *r, struct draft *d, struct ipf_error *err);

@@ -36,7 +36,7 @@ static void sort_entries(struct record_sorter *s)
 		}
 }
 
-/* Moves what is in memory into a temporary file. */
+/* Moves the records in memory into a temporary file. */
 static int spill(struct record_sorter *s, struct ipf_error *err)
 {
 	if ((!s->runs && sort_runs_new(&s->runs, err) < 0) || sort_runs_begin(s->runs, err) < 0)

@@ -1,5 +1,5 @@
-/* Puts records in the order of their keys, however many there are: beyond its share of memory_limit.h, a sorter sorts
- * what it has and writes it into a temporary file (sort_runs.h). The order is the same either way.
+/* Puts any number of records in the order of their keys: beyond its share of memory_limit.h, a sorter sorts its records
+ * and writes them into a temporary file (sort_runs.h). The order is the same either way.
  *
  *     struct record_sorter sorter = {0};
  *     record_sorter_add(&sorter, key, record, &err);             // for each record; sort_key.h makes keys
@@ -10,7 +10,7 @@
  *
  * Records with the same key come in the order in which they were added. Without keys, a sorter is a queue.
  *
- * Errors are those of the temporary files, with their folder (IPF_SYSTEM), and memory that ran out.
+ * Errors are those of the temporary files, with their folder (IPF_SYSTEM), and memory running out.
  */
 #ifndef PREP_RECORD_SORTER_H
 #define PREP_RECORD_SORTER_H
@@ -20,12 +20,12 @@
 
 /* Zero-initialise. */
 struct record_sorter {
-	struct buffer bytes; /* the records that are in memory */
+	struct buffer bytes; /* the records in memory */
 	struct sort_entry *entries;
 	size_t count, cap;
 	size_t next;            /* the entry to be read next */
 	struct sort_runs *runs; /* all others; NULL: there are none */
-	uint64_t records;       /* that were added */
+	uint64_t records;       /* added */
 };
 
 /* Adds a copy. Not after record_sorter_sort, unless the sorter is cleared. */

@@ -1,4 +1,4 @@
-/* Keys that sort as bytes: several values behind each other sort by the first, then by the second, and so on.
+/* Keys sorting as bytes: several values behind each other sort by the first, then by the second, and so on.
  *
  *     struct buffer key = {0};
  *     sort_key_text(&key, session);
@@ -14,7 +14,7 @@
 
 /* Sorts negative numbers before others. Takes 8 bytes. */
 void sort_key_number(struct buffer *key, int64_t number);
-/* Sorts bytes, and a text before longer ones that begin with it. An absent text is like an empty one. */
+/* Sorts bytes, and a text before longer ones beginning with it. An absent text is like an empty one. */
 void sort_key_text(struct buffer *key, struct slice text);
 
 #endif

@@ -41,8 +41,8 @@ struct run_reader {
 
 struct sort_runs {
 	struct level levels[LEVELS];
-	struct level *written; /* the level that gets the current run */
-	struct buffer block;   /* of the current run */
+	struct level *written; /* the level getting the current run */
+	struct buffer block;   /* the current run's */
 	struct buffer packed;  /* scratch */
 	ZSTD_CCtx *compressor;
 	ZSTD_DCtx *decompressor;

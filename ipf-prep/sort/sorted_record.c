@@ -2,7 +2,7 @@
 
 #include <endian.h>
 
-/* What follows a key is zero up to a multiple of 8 bytes. */
+/* A key is followed by zeros up to a multiple of 8 bytes. */
 uint64_t sorted_record_prefix(const struct sorted_record *r)
 {
 	uint64_t prefix;

@@ -36,7 +36,7 @@ static inline struct slice sorted_record_bytes(const struct sorted_record *r)
 
 /* The first bytes of the key as a number, by which most records can be told apart. */
 uint64_t sorted_record_prefix(const struct sorted_record *r);
-/* < 0, 0 or > 0, as the key of a sorts before, with or behind that of b. */
+/* < 0, 0 or > 0, as the key of a sorts before, with or behind b's. */
 int sorted_record_compare(const struct sorted_record *a, const struct sorted_record *b);
 
 #endif

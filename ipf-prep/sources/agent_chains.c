@@ -13,11 +13,11 @@ struct agent_chain {
 	size_t parent;
 	size_t up; /* a chain nearer to the root, the root at last; its own index: it is the root */
 	size_t calls;
-	size_t running; /* those that have not ended */
-	size_t last;    /* the call that ended last */
-	size_t ended;   /* a child that has ended, and for which no call has waited yet; the others by `next` */
+	size_t running; /* those running */
+	size_t last;    /* the call ending last */
+	size_t ended;   /* an ended child, and for which no call has waited yet; the others by `next` */
 	size_t next;
-	size_t first; /* of a root: the first call of its tree */
+	size_t first; /* a root's: the first call of its tree */
 };
 
 struct agent_call {

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SHARED_TOKENS 512 /* in a piece of what prompts of one model have in common */
+#define SHARED_TOKENS 512 /* in a piece of the common text of one model's prompts */
 
 struct agent_request *agent_log_request(struct agent_log *log, struct slice key, bool *is_new)
 {
@@ -69,7 +69,7 @@ int agent_log_check_names(struct slice session, struct slice model, struct ipf_e
 
 /* ---- prompts ---- */
 
-/* The request of a known length that it continues; NULL: none. */
+/* The request of a known length it continues; NULL: none. */
 static const struct agent_request *find_before(struct agent_log *log, struct agent_request *r)
 {
 	while (r->continues != NO_AGENT_REQUEST) {
@@ -82,7 +82,7 @@ static const struct agent_request *find_before(struct agent_log *log, struct age
 	return NULL;
 }
 
-/* How much of its prompt is from earlier ones, and the last one that it has some of. */
+/* How much of its prompt is from earlier ones, and the last one it has some of. */
 static void find_kept(struct agent_log *log, struct agent_request *r)
 {
 	const struct agent_request *before = find_before(log, r);
@@ -102,7 +102,7 @@ static struct slice model_of(const struct agent_log *log, const struct agent_req
 	return r->model == NO_NUMBER ? (struct slice){0} : log->models.list[r->model];
 }
 
-/* The piece that a request adds to what it keeps. */
+/* The piece a request adds to the kept ones. */
 static void add_piece(struct agent_log *log, const struct agent_request *r)
 {
 	struct slice key = log->keys.list[agent_log_number(log, r)];
@@ -110,7 +110,7 @@ static void add_piece(struct agent_log *log, const struct agent_request *r)
 	prompt_pieces_add(&log->pieces, prompt_piece_id(key, 0), r->input_tokens - r->kept_tokens);
 }
 
-/* Makes the pieces of a request's prompt: what it has of the earliest prompts first. */
+/* Makes the pieces of a request's prompt: those of the earliest prompts first. */
 static void make_pieces(struct agent_log *log, size_t number)
 {
 	const struct agent_request *r = &log->requests[number], *root = &log->requests[r->root];
@@ -133,7 +133,7 @@ static void make_pieces(struct agent_log *log, size_t number)
 
 /* ---- requests ---- */
 
-/* The name of a sub-agent within its session: without the session's name, if it begins with that. */
+/* The name of a sub-agent within its session: without the session's name, if it begins with it. */
 static struct slice agent_name(const struct agent_log *log, size_t chain, size_t root)
 {
 	struct slice name = agent_chains_name(&log->chains, chain), session = agent_chains_name(&log->chains, root);
@@ -142,7 +142,7 @@ static struct slice agent_name(const struct agent_log *log, size_t chain, size_t
 	return within ? (struct slice){name.data + skip, name.len - skip} : name;
 }
 
-/* What was recorded of the request but is not part of it. */
+/* Recorded values outside the request. */
 static struct slice make_tags(const struct agent_log *log, const struct agent_request *r, size_t root, struct draft *d)
 {
 	struct buffer out = {0};

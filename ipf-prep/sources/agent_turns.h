@@ -1,5 +1,5 @@
-/* A conversation of an agent with its tools, of which the texts are known, as requests: one for what leads up to each
- * message of the assistant.
+/* A conversation of an agent with its tools, with known texts, as requests: one for the messages before each message of
+ * the assistant.
  *
  * A recorded answer may consist of tool calls, which a plain text cannot hold; therefore it is not the request's answer
  * but the first message of the next request. The request's output length is the number of tokens in the answer's
@@ -19,8 +19,8 @@
 struct agent_turns {
 	struct draft *draft;
 	const struct token_counter *tokens;
-	struct slice tools; /* of the requests after this */
-	int64_t wait_ns;    /* of the next request: the time that tools took since the last answer; IPF_ABSENT */
+	struct slice tools; /* for later requests */
+	int64_t wait_ns;    /* the next request's: the tools' time since the last answer; IPF_ABSENT */
 	bool open;          /* the last request has no answer yet */
 	bool asked;         /* and it has a message of the user or of a tool */
 	struct buffer text; /* scratch space */
@@ -33,7 +33,7 @@ struct agent_answer {
 	int64_t call_tokens; /* their length */
 };
 
-/* The request that has no answer yet; a new one if there is none. NULL when out of memory. */
+/* The request without an answer yet; a new one if there is none. NULL when out of memory. */
 struct draft_request *agent_turns_request(struct agent_turns *t);
 /* Adds a message, which is copied. */
 void agent_turns_add(struct agent_turns *t, enum role role, struct slice text);
@@ -43,7 +43,7 @@ void agent_turns_result(struct agent_turns *t, struct slice call_id, struct slic
 int64_t agent_turns_call_tokens(const struct agent_turns *t, const struct jdoc *j, jdoc_id calls);
 /* Ends the open request. The answer is copied. */
 void agent_turns_answer(struct agent_turns *t, const struct agent_answer *answer);
-/* Removes a request that was never answered, and begins anew. */
+/* Removes a request never answered, and begins anew. */
 void agent_turns_end(struct agent_turns *t);
 
 #endif

@@ -6,7 +6,7 @@
 
 /* ---- messages of the chat API ---- */
 
-/* A message that is being collected from parts. */
+/* A message being collected from parts. */
 struct parts {
 	enum role role;
 	struct slice text;
@@ -18,7 +18,7 @@ static void add_text(struct draft *d, struct parts *p, struct slice text)
 	p->text = draft_append(d, p->text, "\n", text);
 }
 
-/* Arguments are an object, or a string that holds one: the chat API has the string. */
+/* Arguments are an object, or a string holding one: the chat API has the string. */
 static void add_call(struct draft *d, const struct jdoc *j, struct parts *p, struct slice id, jdoc_id name,
                      jdoc_id arguments)
 {
@@ -37,7 +37,7 @@ static void add_call(struct draft *d, const struct jdoc *j, struct parts *p, str
 	p->calls = draft_append(d, p->calls, ",", draft_take_buffer(d, &out));
 }
 
-/* Adds what was collected, if there is any. */
+/* Adds the collected parts, if there are any. */
 static void end_message(struct draft *d, struct parts *p)
 {
 	struct buffer out = {0};
@@ -299,7 +299,7 @@ static struct slice answer_text(struct draft *d, const struct jdoc *j, jdoc_id b
 int api_response_body(struct draft *d, const struct jdoc *j, jdoc_id body, struct draft_request *r,
                       struct ipf_error *err)
 {
-	/* Events of a stream have the usage within what they are about. */
+	/* Events of a stream have the usage within their subject. */
 	static const char *const around[] = {"message", "response"};
 	if (read_usage(j, jdoc_get(j, body, "usage"), r, err) < 0 ||
 	    read_usage(j, jdoc_get(j, body, "usageMetadata"), r, err) < 0)

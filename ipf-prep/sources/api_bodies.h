@@ -12,13 +12,12 @@
 
 #include "sources/source.h"
 
-/* Adds a request from the body (an object) that was or would be posted: 1; 0 if there are neither messages nor a
- * prompt in it; -1. */
+/* Adds a request from the body (an object) as posted: 1; 0 if there are neither messages nor a prompt in it; -1. */
 int api_request_body(struct draft *d, const struct jdoc *j, jdoc_id body, struct ipf_error *err);
 /* The same for the body of a request for embeddings. */
 int api_embeddings_body(struct draft *d, const struct jdoc *j, jdoc_id body, struct ipf_error *err);
 /* Adds the answer of a response (an object), or of an event of its stream, to a request: its text, the lengths of its
- * usage, whether it is an error. What it lacks stays as it was. 0 or -1. */
+ * usage, whether it is an error. Missing members stay as they were. 0 or -1. */
 int api_response_body(struct draft *d, const struct jdoc *j, jdoc_id body, struct draft_request *r,
                       struct ipf_error *err);
 

@@ -132,7 +132,7 @@ int chat_messages(struct draft *d, const struct jdoc *j, jdoc_id list, const cha
 	return add_messages(d, j, list, name, true, err);
 }
 
-/* Writes a bare function, which may have the type of a tool among its members, and members that are null. */
+/* Writes a bare function, which may have the type of a tool among its members, and null members. */
 static void write_function(const struct jdoc *j, jdoc_id function, struct jout *w)
 {
 	jout_begin_map(w);
@@ -247,7 +247,7 @@ int chat_prompt(struct draft *d, const struct jdoc *j, jdoc_id list, struct ipf_
 	return add_messages(d, j, list, "messages", false, err);
 }
 
-/* Members that a body may bring as they are, and Gemini's and Anthropic's names for them. */
+/* Members a body may bring as they are, and Gemini's and Anthropic's names for them. */
 static const struct {
 	const char *name, *chat;
 } body_members[] = {
@@ -278,7 +278,7 @@ static const struct {
 	{"tool_choice", "tool_choice"},
 };
 
-/* The members of the body that say how to sample, of the body and of Gemini's generationConfig. Absent: none. */
+/* The members of the body saying how to sample, of the body and of Gemini's generationConfig. Absent: none. */
 static struct slice sampling_of(struct draft *d, const struct jdoc *j, jdoc_id body)
 {
 	const jdoc_id places[] = {body, jdoc_get(j, body, "generationConfig")};
@@ -337,7 +337,7 @@ static int hex_digit(char c)
 	return isdigit((unsigned char)c) ? c - '0' : isxdigit((unsigned char)c) ? tolower((unsigned char)c) - 'a' + 10 : -1;
 }
 
-/* Bytes as Parquet gives them, "\xFF" for those that are no text, or base64: as base64. */
+/* Bytes as Parquet gives them, "\xFF" for other bytes, or base64: as base64. */
 static void put_base64(struct slice text, struct buffer *out)
 {
 	struct buffer bytes = {0};
@@ -378,7 +378,7 @@ static struct slice media_part(struct draft *d, const char *kind, struct slice f
 	return draft_take_buffer(d, &part);
 }
 
-/* Where a medium is; absent: the node says nothing that is known. */
+/* Where a medium is; absent: the node says nothing known. */
 static struct slice medium_source(struct draft *d, const struct jdoc *j, jdoc_id node)
 {
 	if (jdoc_type_of(j, node) != JDOC_MAP)

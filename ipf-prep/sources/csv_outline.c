@@ -10,7 +10,7 @@
 #define NAME_MAX       48 /* bytes */
 #define WORDS_MAX      4
 
-/* A table of a single column looks like text, unless its heading is a name that columns of prompts have. */
+/* A table of a single column looks like text, unless its heading is a name of columns of prompts. */
 static bool is_usual_name(const char *name)
 {
 	static const char *const usual[] = {"prompt", "prompts", "question", "instruction", "text", "query", "input"};
@@ -56,7 +56,7 @@ static enum likeness header_likeness(const struct csv *csv, bool *spaced)
 			if (*name && strcmp(name, csv->columns[k]) == 0)
 				return NO_NAME;
 	}
-	/* The index that some programs write has no name. */
+	/* The index of some programs has no name. */
 	return csv->column_count < 2 || empty > 1 ? NO_NAME : least;
 }
 

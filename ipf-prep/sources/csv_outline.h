@@ -1,4 +1,4 @@
-/* Is the beginning of a file a table with a header, or text that only contains commas?
+/* Is the beginning of a file a table with a header, or text with commas?
  *
  *     if (csv_outline_is_table(head, whole)) …
  *
@@ -12,7 +12,7 @@
 
 #include <stdbool.h>
 
-/* `whole`: `head` is the whole file, so that its last row is not cut. */
+/* `whole`: `head` is the whole file, so its last row is not cut. */
 bool csv_outline_is_table(struct slice head, bool whole);
 
 #endif

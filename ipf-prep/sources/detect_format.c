@@ -11,7 +11,7 @@
 
 #define LOOK ((size_t)4 << 20) /* how much of a file is looked at, in bytes */
 
-/* The beginning of a file, and what it seems to be. */
+/* The beginning of a file, and its apparent kind. */
 struct look {
 	const char *name;
 	struct slice head;
@@ -22,7 +22,7 @@ struct look {
 	struct jdoc record, row;
 	struct byte_window window;
 	struct slice left;
-	bool is_json, is_table; /* also by the file's name */
+	bool is_json, is_table; /* by its content or the file's name */
 };
 
 static const struct source_format *ask_all(const struct sniff *sniff)
@@ -104,7 +104,7 @@ static const struct foreign_kind foreign_kinds[] = {
 	{"<!DOCTYPE html", "an HTML page, which no source reads", true},
 	{"<html", "an HTML page, which no source reads", true}};
 
-/* What a file is that no source reads, by its first bytes; NULL if that is not known. */
+/* The kind of a file no source reads, by its first bytes; NULL if unknown. */
 static const char *foreign_kind(struct slice head)
 {
 	size_t good = 0, blank = 0;
@@ -125,7 +125,7 @@ static const char *foreign_kind(struct slice head)
 
 static bool is_text(const struct look *look)
 {
-	size_t good = 0; /* what was looked at may end within a character */
+	size_t good = 0; /* the beginning may end within a character */
 	if (look->is_json || look->is_table || foreign_kind(look->head))
 		return false;
 	return utf8_valid(look->head.data, look->head.len, &good) || (!look->whole && good + 4 > look->head.len);
@@ -165,7 +165,7 @@ static void look_release(struct look *look)
 	byte_window_release(&look->window);
 }
 
-/* ---- what to say of a file of no known format ---- */
+/* ---- messages about a file of no known format ---- */
 
 static int unknown_table(const struct look *look, struct ipf_error *err)
 {
@@ -220,10 +220,10 @@ static int unknown_json(const struct look *look, struct ipf_error *err)
 		return ipf_error_at(err, IPF_INPUT, look->name, 1,
 		                    "not JSON, although its name says so: give the source text if each line is a prompt");
 	if (o->too_deep)
-		return ipf_error_at(err, IPF_INPUT, look->name, o->broken_line, "JSON that is nested too deep");
+		return ipf_error_at(err, IPF_INPUT, look->name, o->broken_line, "JSON nested too deep");
 	if (o->broken_line && !look->sniff.json)
 		return ipf_error_at(err, IPF_INPUT, look->name, o->broken_line,
-		                    "JSON that is not valid; give the source text if each line is a prompt");
+		                    "invalid JSON; give the source text if each line is a prompt");
 	if (o->record == JSON_RECORD_NONE)
 		return ipf_error_at(err, IPF_INPUT, look->name, 0, "%s",
 		                    look->whole ? "JSON without a record, or cut before it"
@@ -248,7 +248,7 @@ static void say_unknown(const struct look *look, struct ipf_error *err)
 		unknown_table(look, err);
 	else
 		ipf_error_at(err, IPF_INPUT, look->name, 0,
-		             "cannot detect the format: give one that --list shows, or use jsonl or csv with --field");
+		             "cannot detect the format: give one of --list, or use jsonl or csv with --field");
 }
 
 const struct source_format *detect_format(struct input *input, bool fields, struct ipf_error *err)

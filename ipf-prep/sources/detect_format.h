@@ -6,8 +6,8 @@
 #include "sources/source.h"
 
 /* Asks each format in the order of the table, without consuming any input; with `fields` (the user says where the
- * values are) it is jsonl or csv. NULL if none recognises the file (IPF_INPUT: what the file is, its columns or
- * members, and what to do), or if it cannot be read. */
+ * values are) it is jsonl or csv. NULL if none recognises the file (IPF_INPUT: the kind of file, its columns or
+ * members, and a remedy), or if it cannot be read. */
 const struct source_format *detect_format(struct input *input, bool fields, struct ipf_error *err);
 
 #endif

@@ -1,6 +1,6 @@
 /* agentic-mooncake: Mooncake traces of agents, whose requests wait for others by name.
  *
- * Origin: github.com/ai-dynamo/dynamo, lib/data-gen (what its converters write) and aisimulate (what reads it). JSON
+ * Origin: github.com/ai-dynamo/dynamo, lib/data-gen (the output of its converters) and aisimulate (its reader). JSON
  * Lines of requests with lengths and blocks (mooncake_row.h) and:
  *
  *     request_id      the name of the request
@@ -22,7 +22,7 @@
  *     dependencies          list of {"request_id", "trigger": "dispatch" or "completion", "delay_ms", "relation":
  *                           "sequence", "spawn", "join" or "replay_barrier"}
  *
- * Requests that wait for each other are a session; request_graph.h says how waits are brought into a trace.
+ * Requests waiting for each other are a session; request_graph.h says how waits are brought into a trace.
  */
 #include "absent.h"
 #include "array.h"
@@ -164,7 +164,7 @@ static int read_dependency(struct state *s, const struct source_record *record, 
 	return relation < 0 ? -1 : 0;
 }
 
-/* The requests that this one waits for: checked, and added to the graph if the request is there. */
+/* The requests this one waits for: checked, and added to the graph if the request is there. */
 static int read_waits(struct state *s, const struct source_record *record, struct draft *d, size_t request,
                       struct ipf_error *err)
 {
@@ -193,7 +193,7 @@ static int read_waits(struct state *s, const struct source_record *record, struc
 	return 0;
 }
 
-/* Keeps a request for the end, when all are known that it waits for. */
+/* Keeps a request for the end, when all are known it waits for. */
 static int keep(struct state *s, const struct source_record *record, struct draft *d,
                 const struct graph_request *request, struct ipf_error *err)
 {
@@ -257,17 +257,17 @@ static void count_differences(const struct graph_step *step, struct sink *sink)
 		unsigned differs;
 		const char *how;
 	} kinds[] = {
-		{STEP_UNKNOWN, "a wait names a request that is not in the data, and is ignored"},
+		{STEP_UNKNOWN, "a wait names a request missing from the data, and is ignored"},
 		{STEP_OVERLAPS, "it began while another one was running, and waits for its end instead"},
 		{STEP_DELAYS, "it waited for several with different delays; the shortest counts, from the last end"},
-		{STEP_MOVED, "it was recorded before a request that it waited for, and arrives with it"},
+		{STEP_MOVED, "it was recorded before its parent, and arrives with it"},
 	};
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
 		if (step->differs & kinds[i].differs)
 			sink->inexact(sink, kinds[i].how);
 }
 
-/* The session is named after its first request's play or agent, and after that request too if the name is taken. */
+/* The session is named after its first request's play or agent, and after the request too if the name is taken. */
 static void name_session(struct state *s, struct draft *first, struct sink *sink)
 {
 	if (name_set_add(&s->sessions, first->session) == 0)
@@ -335,7 +335,7 @@ static bool recognises(const struct sniff *sniff)
 const struct source_format source_agentic_mooncake = {
 	.name = "agentic-mooncake",
 	.about =
-		"Mooncake traces of agents (JSON Lines), as NVIDIA Dynamo converts them: what waited for what, shared blocks",
+		"Mooncake traces of agents (JSON Lines), as NVIDIA Dynamo converts them: parents of requests, shared blocks",
 	.kind = SOURCE_TRACE,
 	.unit = UNIT_JSON,
 	.traits = HAS_TIMES | HAS_SESSIONS | GATHERS | MAKES_TEXT | HAS_BLOCKS | HAS_AGENTS,

@@ -1,4 +1,4 @@
-/* aiperf-dag: conversations that branch, as AIPerf's dag_jsonl has them.
+/* aiperf-dag: branching conversations, as AIPerf's dag_jsonl has them.
  *
  * Origin: github.com/ai-dynamo/aiperf, docs/benchmark-modes/dag.md. JSON Lines, a line for each conversation:
  *
@@ -14,7 +14,7 @@
  *     orchestrator        this one has no turns, but starts others
  *
  * A conversation without branches is a session with the server's answers in its context. A tree of conversations is a
- * session of whole prompts, without answers, which the data lack. Conversations that start with another one or by an
+ * session of whole prompts, without answers, which the data lack. Conversations starting with another one or by an
  * orchestrator are sessions.
  */
 #include "absent.h"
@@ -30,16 +30,16 @@
 #include <string.h>
 
 #define DEPTH_MAX    64     /* conversations within each other */
-#define MESSAGES_MAX 200000 /* of all prompts of a session: each has those before it */
+#define MESSAGES_MAX 200000 /* over all prompts of a session: each includes those before it */
 
 /* A line, kept until the end, when all names are known. */
 struct conversation {
 	struct slice id, text; /* allocated as one */
-	size_t prefix;         /* of the id: what names have in this file */
+	size_t prefix;         /* the id's: the common beginning of names in this file */
 	int64_t number;
 	bool branches;     /* it starts others, or its turns are whole conversations */
 	bool child;        /* others start it */
-	bool used, active; /* it is in a session; in the one that is being made, above what is being added */
+	bool used, active; /* it is in a session; in the current one, above the part being added */
 };
 
 struct state {
@@ -86,7 +86,7 @@ static int keep(struct state *s, struct draft *d, struct slice id, size_t prefix
 
 /* ---- a line ---- */
 
-/* Checks what is read when all conversations are there, so that it cannot fail then. */
+/* Checks the input when all conversations are there, so it cannot fail then. */
 static int check_turn(struct draft *d, const struct jdoc *j, jdoc_id turn, struct ipf_error *err)
 {
 	static const char *const lists[] = {"forks", "spawns"};
@@ -138,7 +138,7 @@ static int read_record(void *opened, const struct source_record *record, struct 
 		return -1;
 	if (orchestrator) {
 		sink->no_request(sink, "an orchestrator, which sends nothing");
-		sink->inexact(sink, "the rounds of an orchestrator are not in the trace; what it starts are sessions");
+		sink->inexact(sink, "the rounds of an orchestrator are not in the trace; its conversations are sessions");
 		return 0;
 	}
 	if (jdoc_count(j, turns) == 0) {
@@ -158,7 +158,7 @@ static int read_record(void *opened, const struct source_record *record, struct 
 
 /* ---- trees ---- */
 
-/* The session that is being made. */
+/* The session being made. */
 struct tree {
 	struct state *state;
 	struct sink *sink;
@@ -190,7 +190,7 @@ struct level {
 struct branch {
 	int64_t after;   /* the request before it; -1: none */
 	bool fork;       /* it continues that one's prompt */
-	int64_t join_at; /* the turn that waits for its end; -1: none */
+	int64_t join_at; /* the turn waiting for its end; -1: none */
 };
 
 static int by_id(const void *a, const void *b)
@@ -235,7 +235,7 @@ static void inherit(struct draft *d, size_t from)
 	}
 }
 
-/* The last request waits for `before` (-1: none) and for what is joined at this turn. */
+/* The last request waits for `before` (-1: none) and for the branches joined at this turn. */
 static void set_parents(struct draft *d, int64_t before, const struct joins *joins, int64_t turn)
 {
 	uint64_t *parents = draft_ids(d, joins->count + 1);
@@ -295,7 +295,7 @@ static int add_child(struct tree *t, struct level *l, jdoc_id name, const struct
 	return 0;
 }
 
-/* Adds what a turn starts. */
+/* Adds the conversations a turn starts. */
 static int add_branches(struct tree *t, struct level *l, jdoc_id turn, struct ipf_error *err)
 {
 	const struct jdoc *j = l->json;
@@ -357,7 +357,7 @@ static int add_conversation(struct tree *t, struct conversation *c, const struct
 	return status;
 }
 
-/* Marks what the turns of a conversation start. */
+/* Marks the conversations started by the turns of one. */
 static void mark_child(struct state *s, struct draft *d, struct conversation *c, const struct jdoc *j, jdoc_id name)
 {
 	struct conversation *child = find(s, d, c, j, name);
@@ -381,7 +381,7 @@ static void mark_children(struct state *s, struct draft *d, struct conversation 
 	c->branches |= jdoc_text_is(j, jdoc_get(j, JDOC_ROOT, "context_mode"), "message_array_with_responses");
 }
 
-/* Hands over the session of a conversation that no other one starts. */
+/* Hands over the session of a conversation not started by another one. */
 static int take_tree(struct state *s, struct conversation *root, struct sink *sink, struct ipf_error *err)
 {
 	struct draft *d = &sink->draft;
@@ -436,7 +436,7 @@ static bool recognises(const struct sniff *sniff)
 
 const struct source_format source_aiperf_dag = {
 	.name = "aiperf-dag",
-	.about = "AIPerf's conversations that branch (dag_jsonl): turns, forks and sub-agents, what waits for what",
+	.about = "AIPerf's branching conversations (dag_jsonl): turns, forks and sub-agents, with their parents",
 	.kind = SOURCE_DATASET,
 	.unit = UNIT_JSON,
 	.traits = HAS_SESSIONS,

@@ -1,8 +1,8 @@
-/* claude-code: the sessions that Claude Code keeps on disk, ~/.claude/projects/FOLDER/SESSION.jsonl, and those of its
- * sub-agents, SESSION/subagents/agent-….jsonl.
+/* claude-code: Claude Code's sessions on disk, ~/.claude/projects/FOLDER/SESSION.jsonl, and those of its sub-agents,
+ * SESSION/subagents/agent-….jsonl.
  *
- * Origin: what reads them: github.com/anthropics/claude-agent-sdk-python, src/claude_agent_sdk/_internal/sessions.py
- * (how lines form a conversation); github.com/ai-dynamo/dynamo, lib/bench/src/coding/claude/parser.rs, and
+ * Origin: its readers: github.com/anthropics/claude-agent-sdk-python, src/claude_agent_sdk/_internal/sessions.py (how
+ * lines form a conversation); github.com/ai-dynamo/dynamo, lib/bench/src/coding/claude/parser.rs, and
  * github.com/uw-syfi/TraceLab, scripts/extract_claude_rounds.py (usage, times). JSON Lines; these members are read:
  *
  *     uuid, parentUuid      the line, and the one before it in the conversation; null: the conversation begins
@@ -19,13 +19,13 @@
  *                           prompt, and output_tokens
  *     message.content       list of parts; those of type tool_use count as tool calls
  *
- * An answer has a line for each of its parts, with the same message.id and requestId. Their usage is that of the whole
- * answer, but may not be complete in the earlier ones: the one with the longest answer counts. A session that was
- * resumed or forked in another file begins with copies of earlier lines: a line or an answer counts once, in the
- * session that is read first. Messages of the model "<synthetic>" were never sent.
+ * An answer has a line for each of its parts, with the same message.id and requestId. Their usage is the whole
+ * answer's, but may not be complete in the earlier ones: the one with the longest answer counts. A session resumed or
+ * forked in another file begins with copies of earlier lines: a line or an answer counts once, in the session read
+ * first. Messages of the model "<synthetic>" were never sent.
  *
- * A request begins with the last message before its answer, and ends with the answer's last line. Of the texts, nothing
- * is read: they lack the instructions and the tools, which are part of the recorded lengths (agent_log.h).
+ * A request begins with the last message before its answer, and ends with the answer's last line. Texts are not read:
+ * they lack the instructions and the tools, which are part of the recorded lengths (agent_log.h).
  */
 #include "absent.h"
 #include "array.h"
@@ -41,16 +41,16 @@
 struct place {
 	size_t request; /* the last one up to there; NO_AGENT_REQUEST */
 	size_t agent;   /* the chain of a sub-agent; NO_CHAIN: it is not known, or not a sub-agent's */
-	bool replaced;  /* the context was replaced since that request */
-	bool known;     /* the line was read; else only a line that continues it */
+	bool replaced;  /* the context was replaced since this request */
+	bool known;     /* the line was read; else only a line continuing it */
 };
 
 struct state {
 	struct agent_log log;
 	struct name_numbers lines; /* their uuids */
-	struct place *places;      /* of the lines */
+	struct place *places;      /* the lines' */
 	size_t place_count, place_cap;
-	int64_t *input_ns; /* of each chain: the last message that no request has had; IPF_ABSENT */
+	int64_t *input_ns; /* each chain's: the last message before a request; IPF_ABSENT */
 	size_t input_count, input_cap;
 	struct name_set tools; /* the ids of tool calls */
 	bool drop_agents;
@@ -61,7 +61,7 @@ struct line {
 	const struct jdoc *j;
 	struct draft *draft;
 	struct slice uuid;
-	struct slice name; /* of its session or sub-agent */
+	struct slice name; /* its session's or sub-agent's */
 	size_t chain;
 	bool sub_agent;
 	int64_t ns;
@@ -99,7 +99,7 @@ static struct place *find_place(struct state *s, struct slice uuid)
 	return &s->places[number];
 }
 
-/* When the last message of this chain came that no request has had. NULL when out of memory. */
+/* When the last message of this chain without a request came. NULL when out of memory. */
 static int64_t *find_input(struct state *s, size_t chain)
 {
 	if (chain == NO_CHAIN)
@@ -270,7 +270,7 @@ static int read_record(void *opened, const struct source_record *record, struct 
 	if (!place || place->known) /* a copy */
 		return place ? 0 : ipf_error_memory(err);
 	int status = read_line(s, &line, sink, err);
-	line.place.known = true; /* also if it is bad, so that the lines after it continue what is before it */
+	line.place.known = true; /* a bad line too: the lines after it continue the one before it */
 	struct place *own = find_place(s, line.uuid);
 	if (own)
 		*own = line.place;
@@ -291,13 +291,13 @@ static bool recognises(const struct sniff *sniff)
 
 const struct source_format source_claude_code = {
 	.name = "claude-code",
-	.about = "sessions that Claude Code keeps on disk (JSON Lines): arrivals, lengths, shared context, sub-agents",
+	.about = "Claude Code's sessions on disk (JSON Lines): arrivals, lengths, shared context, sub-agents",
 	.kind = SOURCE_TRACE,
 	.unit = UNIT_JSON,
 	.ending = ".jsonl",
 	.ignored = "sessionId timestamp",
 	.traits = HAS_TIMES | HAS_SESSIONS | GATHERS | MAKES_TEXT | HAS_AGENTS,
-	.filled = "prose of the recorded length; what a prompt keeps of an earlier one is the same text",
+	.filled = "prose of the recorded length; the common part with an earlier prompt is the same text",
 	.state_size = sizeof(struct state),
 	.open = open_state,
 	.read_record = read_record,

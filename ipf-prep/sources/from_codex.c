@@ -1,9 +1,8 @@
-/* codex: the sessions that Codex keeps on disk, ~/.codex/sessions/YEAR/MONTH/DAY/rollout-….jsonl.
+/* codex: Codex's sessions on disk, ~/.codex/sessions/YEAR/MONTH/DAY/rollout-….jsonl.
  *
  * Origin: github.com/openai/codex, codex-rs/protocol/src/protocol.rs (RolloutLine), codex-rs/rollout/src/policy.rs
- * (what is written) and codex-rs/core/src/session/rollout_reconstruction.rs (what replaces the context); what of it
- * counts as a call: github.com/uw-syfi/TraceLab, scripts/extract_codex_rounds.py. JSON Lines of {"timestamp", "type",
- * "payload"}:
+ * (written items) and codex-rs/core/src/session/rollout_reconstruction.rs (replaced contexts). Counted as a call:
+ * github.com/uw-syfi/TraceLab, scripts/extract_codex_rounds.py. JSON Lines of {"timestamp", "type", "payload"}:
  *
  *     session_meta   payload.id is the thread. The first one of a file counts: those of a fork or a sub-agent have the
  *                    lines of the thread from which they come after their own. A sub-agent has its agent in
@@ -21,9 +20,9 @@
  *                    same total_token_usage as before, or without tokens, is not of a call
  *
  * A request begins with the last input before its first output, and ends with its count, or, if results of tools came
- * before that, with its last output. Of a fork or a sub-agent, turns that are older than its thread, by the ids of
- * both, which begin with a time (UUID version 7), are copies, which later prompts continue (agent_log.h). Of the texts,
- * nothing is read. Files of the first versions, whose lines have no payload, record no lengths.
+ * before it, with its last output. Turns of a fork or a sub-agent older than its thread are copies, which later prompts
+ * continue (agent_log.h). Ids of both begin with a time (UUID version 7). Texts are not read. Files of the first
+ * versions, whose lines have no payload, record no lengths.
  */
 #include "absent.h"
 #include "clock.h"
@@ -42,14 +41,14 @@ struct state {
 	bool sub_agent;
 	size_t chain; /* NO_CHAIN: no session_meta yet */
 	size_t model;
-	int64_t calls;     /* of the turn */
+	int64_t calls;     /* the turn's */
 	int64_t totals[3]; /* input, cached input and output, summed by Codex */
 	size_t last;       /* the last request; NO_AGENT_REQUEST */
 	bool replaced;     /* the context was replaced since then */
 
 	/* the call being read */
-	int64_t input_ns; /* of the last input before its output; IPF_ABSENT */
-	int64_t next_ns;  /* of the last input after its output */
+	int64_t input_ns; /* the last input before its output; IPF_ABSENT */
+	int64_t next_ns;  /* the last input after its output */
 	int64_t output_ns, last_output_ns;
 	int64_t tool_calls;
 };
@@ -135,7 +134,7 @@ static int read_turn(struct state *s, const struct jdoc *j, jdoc_id payload, str
 		buffer_clear(&s->turn);
 		buffer_slice(&s->turn, turn);
 		s->calls = 0;
-		if (s->output_ns != IPF_ABSENT) /* of a call that was not counted */
+		if (s->output_ns != IPF_ABSENT) /* the output of an uncounted call */
 			begin_call(s);
 	}
 	return 0;
@@ -191,12 +190,12 @@ static void set_call(struct state *s, struct agent_request *r, int64_t end_ns)
 		agent_log_begin(&s->log, r, begin_ns);
 }
 
-/* The request of the call that ends. NULL when out of memory. */
+/* The request of the ending call. NULL when out of memory. */
 static struct agent_request *find_request(struct state *s, int64_t end_ns)
 {
 	struct agent_request *r;
 	bool is_new, copied = is_copied(s);
-	do { /* a turn that goes on after another one began has calls of these numbers already */
+	do { /* a turn going on after another one began has calls of these numbers already */
 		buffer_clear(&s->key);
 		buffer_slice(&s->key, buffer_all(s->turn.len ? &s->turn : &s->thread));
 		buffer_format(&s->key, "/%lld", (long long)s->calls++);
@@ -218,7 +217,7 @@ static int read_count(struct state *s, const struct jdoc *j, jdoc_id info, int64
 	static const char *const names[] = {"input_tokens", "cached_input_tokens", "output_tokens"};
 	jdoc_id last = jdoc_get(j, info, "last_token_usage"), total = jdoc_get(j, info, "total_token_usage");
 	int64_t tokens[3] = {0}, totals[3] = {0};
-	if (jdoc_is_null(j, info)) /* of the limits only */
+	if (jdoc_is_null(j, info)) /* an event about limits only */
 		return 0;
 	if (need_object(j, info, "info", err) < 0 || need_object(j, last, "last_token_usage", err) < 0 ||
 	    need_object(j, total, "total_token_usage", err) < 0)
@@ -298,13 +297,13 @@ static bool recognises(const struct sniff *sniff)
 
 const struct source_format source_codex = {
 	.name = "codex",
-	.about = "sessions that Codex keeps on disk (JSON Lines): arrivals, lengths, shared context, sub-agents",
+	.about = "Codex's sessions on disk (JSON Lines): arrivals, lengths, shared context, sub-agents",
 	.kind = SOURCE_TRACE,
 	.unit = UNIT_JSON,
 	.ending = ".jsonl",
 	.ignored = "/payload/timestamp",
 	.traits = HAS_TIMES | HAS_SESSIONS | GATHERS | MAKES_TEXT | HAS_AGENTS,
-	.filled = "prose of the recorded length; what a prompt keeps of an earlier one is the same text",
+	.filled = "prose of the recorded length; the common part with an earlier prompt is the same text",
 	.state_size = sizeof(struct state),
 	.open = open_state,
 	.begin_file = begin_file,

@@ -1,4 +1,4 @@
-/* dynamo-trace: the traces of requests and of agents that NVIDIA Dynamo writes.
+/* dynamo-trace: NVIDIA Dynamo's traces of requests and of agents.
  *
  * Origin: github.com/ai-dynamo/dynamo: DYN_REQUEST_TRACE (1.2 to 1.6; lib/llm/src/request_trace/types.rs, schema
  * dynamo.request.trace.v1) and DYN_AGENT_TRACE (1.1 and 1.2, schema dynamo.agent.trace.v1). JSON Lines of events, each
@@ -15,10 +15,11 @@
  *                                          In older versions trajectory_id (program_id) of the run session_id
  *                                          (workflow_id), and parent_trajectory_id (parent_program_id)
  *
- * Chains that descend from one are a session; agent_chains.h says what of it waits for what. cached_tokens, the chain
- * of a sub-agent, input_trigger and the number of tool calls become the tags "cached_tokens", "agent", "input_trigger"
- * and "tool_calls". Events of tools are unusable: their time is within the wait of the next request. So are the texts
- * of "request_payload". Priorities are not traced, nor is it whether a client left, unless the backend says so.
+ * Chains descending from one are a session; agent_chains.h describes the waits. cached_tokens, the chain of a
+ * sub-agent, input_trigger and the number of tool calls become the tags "cached_tokens", "agent", "input_trigger" and
+ * "tool_calls". Events of tools are unusable: their time is within the wait of the next request. The texts of
+ * "request_payload" are not read either. Priorities are not traced, nor is it whether a client left, unless the backend
+ * says so.
  */
 #include "absent.h"
 #include "clock.h"
@@ -96,7 +97,7 @@ static bool begins_with(struct slice text, const char *with)
 	return text.len >= len && memcmp(text.data, with, len) == 0;
 }
 
-/* What an agent asked: its chain, and that of the agent above it. Absent if there is none. */
+/* An agent's request: its chain, and its agent's parent chain. Absent if there is none. */
 struct agent_names {
 	struct slice chain, parent;
 };
@@ -126,7 +127,7 @@ static int read_agent(struct draft *d, const struct jdoc *j, jdoc_id context, st
 	return 0;
 }
 
-/* What was recorded of the request but is not part of it. */
+/* Recorded values outside the request. */
 static struct slice make_tags(struct draft *d, const struct jdoc *j, jdoc_id event, const struct agent_names *agent)
 {
 	jdoc_id request = jdoc_get(j, event, "request"), cached = jdoc_get(j, request, "cached_tokens"),

@@ -1,7 +1,7 @@
 /* envoy-access: Envoy's access log as JSON Lines, which has no bodies.
  *
- * Origin: a json_format of Envoy 1.40 that names its values as Envoy's documentation, Istio, Envoy Gateway and Envoy AI
- * Gateway do, or as examples/record/envoy.yaml. Of several names, the first that has a value counts:
+ * Origin: a json_format of Envoy 1.40 naming its values as Envoy's documentation, Istio, Envoy Gateway and Envoy AI
+ * Gateway do, or as examples/record/envoy.yaml. The first of several names with a value counts:
  *
  *     start_time, time, timestamp       the arrival
  *     response_code, status             0 (no response) or from 400 on: the request failed
@@ -45,7 +45,7 @@ static jdoc_id value_of(const struct jdoc *j, const char *name)
 	return jdoc_is_null(j, node) || jdoc_text_is(j, node, "") || jdoc_text_is(j, node, "-") ? JDOC_NONE : node;
 }
 
-/* The first name that has a value; or NULL. */
+/* The first name with a value; or NULL. */
 static const char *find(const struct jdoc *j, access_names names)
 {
 	for (size_t i = 0; i < NAMES && names[i]; i++)
@@ -125,7 +125,7 @@ static struct slice make_tags(struct draft *d, int64_t received, int64_t sent)
 	return draft_take_buffer(d, &out);
 }
 
-/* Why a line is not a request that can be made; or NULL. */
+/* Why a line is not a usable request; or NULL. */
 static const char *read_kind(const struct log_state *s, struct slice path, int64_t received,
                              const struct draft_request *r)
 {
@@ -187,7 +187,7 @@ const struct source_format source_envoy_access = {
 	.kind = SOURCE_TRACE,
 	.unit = UNIT_JSON,
 	.traits = HAS_TIMES | HAS_SESSIONS | GATHERS | MAKES_TEXT,
-	.filled = "prose of the logged length, or of the one that --input-tokens draws",
+	.filled = "prose of the logged length, or of the one drawn by --input-tokens",
 	.state_size = sizeof(struct log_state),
 	.open = log_open,
 	.read_record = read_record,

@@ -1,4 +1,4 @@
-/* litellm-log: what the LiteLLM gateway logs of each request.
+/* litellm-log: the LiteLLM gateway's log of each request.
  *
  * Origin: LiteLLM 1.105 (litellm/types/utils.py: StandardLoggingPayload; litellm/proxy/schema.prisma:
  * LiteLLM_SpendLogs). Two forms, as JSON Lines, a list, or an object a file:
@@ -17,7 +17,7 @@
  *     response           its first choice is the answer
  *     status             "failure": the request failed
  *
- * A prompt that is not logged, or that LiteLLM redacted or cut, is a synthetic one of prompt_tokens.
+ * A prompt not logged, or redacted or cut by LiteLLM, is a synthetic one of prompt_tokens.
  */
 #include "absent.h"
 #include "clock.h"
@@ -86,7 +86,7 @@ static int add_prompt(struct draft *d, const struct jdoc *j, jdoc_id messages, s
 	return 0;
 }
 
-/* Adds the request without its lengths: from its body if that is logged, else from `messages` and `model_parameters`.
+/* Adds the request without its lengths: from its body if logged, else from `messages` and `model_parameters`.
  */
 static int add_request(struct draft *d, const struct jdoc *j, struct jdoc *body, struct ipf_error *err)
 {
@@ -103,7 +103,7 @@ static int add_request(struct draft *d, const struct jdoc *j, struct jdoc *body,
 	           : add_prompt(d, from, messages, err);
 }
 
-/* A number of tokens other than 0, which stands for a number that is not known. */
+/* A number of tokens other than 0, which stands for an unknown number. */
 static int read_tokens(const struct jdoc *j, const char *key, int64_t *tokens, struct ipf_error *err)
 {
 	int64_t logged = 0;
@@ -126,7 +126,7 @@ static void read_answer(struct draft *d, const struct jdoc *j, struct jdoc *answ
 	r->answer = chat_content(d, answer, content != JDOC_NONE ? content : jdoc_get(answer, choice, "text"));
 }
 
-/* Reads a name that is not known yet from a member that may be empty. */
+/* Reads an unknown name from a possibly empty member. */
 static int find_name(struct draft *d, const struct jdoc *j, jdoc_id map, const char *key, struct slice *name,
                      struct ipf_error *err)
 {
@@ -202,14 +202,14 @@ static int read_record(void *opened, const struct source_record *record, struct 
 	return status;
 }
 
-/* A draft that waits for the next one, by which it is known whether its trace has several. */
+/* A draft waiting for the next one, by which it is known whether its trace has several. */
 struct waiting {
 	struct draft *draft; /* NULL: none */
 	int64_t index;
 	bool several;
 };
 
-/* Adds the draft that waits to those in the order of the data. */
+/* Adds the draft waiting to those in the order of the data. */
 static int put_back(struct waiting *w, struct draft_sorter *to, struct ipf_error *err)
 {
 	if (!w->draft)
@@ -223,7 +223,7 @@ static int put_back(struct waiting *w, struct draft_sorter *to, struct ipf_error
 	return status;
 }
 
-/* A trace id is that of a session if several requests have it. */
+/* A trace id names a session if several requests have it. */
 static int find_sessions(struct draft_sorter *traced, struct draft *d, struct draft_sorter *to, struct ipf_error *err)
 {
 	struct waiting waiting = {0};
@@ -269,7 +269,7 @@ const struct source_format source_litellm_log = {
 	.unit = UNIT_JSON,
 	.ignored = "created_at messages",
 	.traits = HAS_TIMES | HAS_SESSIONS | GATHERS | MAKES_TEXT,
-	.filled = "prose of the length that was logged, where the prompt was not, or not whole",
+	.filled = "prose of the logged length, if the prompt was not logged, or not as a whole",
 	.state_size = sizeof(struct state),
 	.read_record = read_record,
 	.finish = finish,

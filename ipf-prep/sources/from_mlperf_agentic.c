@@ -12,7 +12,7 @@
  *     tool_results     list of {"tool_call_id", "content"} (tool)
  *     delay_seconds    how long the tool took (tool; optional)
  *
- * A request is what leads up to an assistant's turn (agent_turns.h). `turn` is ignored.
+ * A request has the messages before an assistant's turn (agent_turns.h). `turn` is ignored.
  */
 #include "absent.h"
 #include "clock.h"
@@ -23,7 +23,7 @@
 
 struct state {
 	struct draft draft; /* the conversation in progress */
-	int64_t number;     /* of its first record */
+	int64_t number;     /* its first record's */
 	struct agent_turns turns;
 };
 

@@ -24,11 +24,11 @@
  *     model          the model to request
  *     block_size     tokens of a block of hash_ids, if not 512
  *
- * Dynamo writes request_id, and priority, strict_priority and policy_class, which become tags. Rows that wait for
- * others by name are refused: from_agentic_mooncake.c reads them.
+ * Dynamo writes request_id, and priority, strict_priority and policy_class, which become tags. Rows waiting for others
+ * by name are refused: from_agentic_mooncake.c reads them.
  *
- * Prompts without text are synthetic: equal ids give equal text, so that a prefix cache sees the hits that the recorded
- * one saw. Other members are ignored.
+ * Prompts without text are synthetic: equal ids give equal text, so a prefix cache sees the hits the recorded one saw.
+ * Other members are ignored.
  */
 #include "absent.h"
 #include "clock.h"
@@ -39,7 +39,7 @@
 
 struct state {
 	struct mooncake_blocks blocks;
-	struct time_origin origin; /* of timestamp_ms, which counts since 1970 */
+	struct time_origin origin; /* for timestamp_ms, which counts since 1970 */
 	struct name_set ids;
 };
 
@@ -69,7 +69,7 @@ static int read_messages(struct draft *d, const struct jdoc *j, jdoc_id messages
 	struct slice text = draft_text(d, j, messages);
 	int status = -1;
 	if (text.data && jdoc_parse(&inner, text.data, text.len, &wrong) < 0)
-		jdoc_expected(j, messages, "messages", "a list, or a text that contains one", err);
+		jdoc_expected(j, messages, "messages", "a list, or a text with one", err);
 	else if (text.data)
 		status = chat_prompt(d, &inner, JDOC_ROOT, err);
 	put_on_one_line(text);

@@ -1,4 +1,4 @@
-/* mooncake-delta: Mooncake traces whose rows have what each turn of a session adds to it.
+/* mooncake-delta: Mooncake traces whose rows have the additions of each turn to its session.
  *
  * Origin: github.com/ai-dynamo/dynamo, its trace format mooncake-delta (lib/mocker/src/loadgen). The members are those
  * of Mooncake traces (mooncake_row.h), with session_id:
@@ -29,7 +29,7 @@ struct session {
 struct state {
 	struct mooncake_blocks blocks;
 	struct name_set ids;
-	struct name_numbers names; /* of the sessions */
+	struct name_numbers names; /* the sessions' */
 	struct session *sessions;
 	size_t count, cap;
 };
@@ -114,11 +114,11 @@ static int read_record(void *opened, const struct source_record *record, struct 
 
 const struct source_format source_mooncake_delta = {
 	.name = "mooncake-delta",
-	.about = "Mooncake traces whose rows have what each turn adds to its session (JSON Lines; NVIDIA Dynamo)",
+	.about = "Mooncake traces whose rows have each turn's addition to its session (JSON Lines; NVIDIA Dynamo)",
 	.kind = SOURCE_TRACE,
 	.unit = UNIT_JSON,
 	.traits = HAS_TIMES | HAS_SESSIONS | GATHERS | MAKES_TEXT,
-	.filled = "prose of the recorded length, block by block from its hash; a turn has all that was before it",
+	.filled = "prose of the recorded length, block by block from its hash; a turn has all before it",
 	.state_size = sizeof(struct state),
 	.begin_file = begin_file,
 	.read_record = read_record,

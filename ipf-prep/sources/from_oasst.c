@@ -53,7 +53,7 @@ static int take_path(struct tree_walk *w, struct ipf_error *err)
 	return chat_hand_over(w->settings, w->sink, "no answer", err);
 }
 
-/* Takes the paths through this message: 1 if there is one that ends in an answer, 0 if not, -1 on error. */
+/* Takes the paths through this message: 1 if one ends in an answer, 0 if not, -1 on error. */
 static int walk(struct tree_walk *w, jdoc_id message, struct ipf_error *err)
 {
 	const struct jdoc *j = w->record->json;

@@ -1,4 +1,4 @@
-/* otel: spans that follow OpenTelemetry's conventions for generative AI (gen_ai.…), from v1.26 to v1.44.
+/* otel: spans following OpenTelemetry's conventions for generative AI (gen_ai.…), from v1.26 to v1.44.
  *
  * Origin: opentelemetry.io/docs/specs/semconv/gen-ai; session files of github.com/kubernetes-sigs/inference-perf
  * (examples/otel/test_traces) and those of Exgentic's agent-llm-traces; OTLP as in
@@ -9,7 +9,7 @@
  *       "attributes": [{"key", "value"}, …], "events": […]}, …]}, …]}, …]}
  *     {"resourceLogs": [{"scopeLogs": [{"logRecords": [{"traceId", "spanId", "eventName", "body", "attributes"}, …]}…
  *
- * A span that calls a model is a request. These attributes are read:
+ * A span calling a model is a request. These attributes are read:
  *
  *     gen_ai.operation.name                     chat, text_completion and generate_content are calls
  *     gen_ai.conversation.id                    the session (default: `session_id` of a session file, or the trace's
@@ -22,14 +22,14 @@
  *       gen_ai.response.time_to_first_chunk     become the tags "model", "provider", "cached_tokens" and "ttft_s"
  *     error.type                                the call failed; so does the status ERROR, or the finish reason error
  *
- * What a span lacks is taken from its events and from the log records with its ids, which may come before or after it
- * and in other files: gen_ai.client.inference.operation.details has the same attributes, gen_ai.content.prompt and
- * .completion have some of them, gen_ai.system.message, .user.message, .assistant.message, .tool.message and
- * gen_ai.choice are messages. Details of a span that is in no file are a request that arrived at the time of the
+ * The missing members of a span are taken from its events and from the log records with its ids, which may come before
+ * or after it and in other files. gen_ai.client.inference.operation.details has the same attributes,
+ * gen_ai.content.prompt and .completion have some of them, gen_ai.system.message, .user.message, .assistant.message,
+ * .tool.message and gen_ai.choice are messages. Details of a span in no file are a request arriving at the time of the
  * record.
  *
- * What a call waited for is not recorded but implied: the calls whose answers are in its prompt, or, if there are none,
- * the last call that ended before it began. Calls that overlap are sent in parallel. All other spans are ignored.
+ * The wait of a call is not recorded but implied: it waits for the calls whose answers are in its prompt, or, if there
+ * are none, the last call ending before it began. Calls overlapping are sent in parallel. All other spans are ignored.
  */
 #include "absent.h"
 #include "array.h"
@@ -47,27 +47,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define KEPT_LEAST ((size_t)1 << 20) /* bytes: what one call or session may always take */
+#define KEPT_LEAST ((size_t)1 << 20) /* bytes: always allowed for one call or session */
 #define ANSWER_MIN 12                /* bytes: a shorter answer may be part of a prompt by coincidence */
 
-/* What an event or log record says of a call. */
+/* The members of a call in an event or log record. */
 enum event { EVENT_OTHER, EVENT_DETAILS, EVENT_MESSAGE, EVENT_ANSWER };
 
 /* Before a draft of a call or a statement; the id of its request is its key: the ids of trace and span, separated by a
  * line feed. */
 struct facts {
 	int64_t start_ns, end_ns, most_tokens;
-	int64_t index; /* of a call: in the order of the data, from 0 */
-	int64_t event; /* of a statement: an enum event */
+	int64_t index; /* a call's: in the order of the data, from 0 */
+	int64_t event; /* a statement's: an enum event */
 };
 
 struct state {
 	struct draft_sorter calls;      /* by key */
 	struct draft_sorter statements; /* events and log records, by key and time */
-	struct draft_sorter requests;   /* calls with what was said of them, by session and time */
+	struct draft_sorter requests;   /* calls with their events, by session and time */
 	int64_t call_count;
 	int64_t zero_ns; /* when the first request began */
-	int64_t strays;  /* messages of calls that are not in the files */
+	int64_t strays;  /* messages of calls missing from the files */
 };
 
 static void close_state(void *opened)
@@ -97,7 +97,7 @@ static bool calls_a_model(const struct otel_item *span, struct draft *d)
 	return is_call(operation);
 }
 
-/* The first of two attributes that there is. */
+/* The first of two attributes there is. */
 static struct slice either_text(const struct otel_item *item, struct draft *d, const char *key, const char *other)
 {
 	struct slice text = otel_text(item, d, key);
@@ -110,7 +110,7 @@ static int64_t either_number(const struct otel_item *item, struct draft *d, cons
 	return number != IPF_ABSENT ? number : otel_number(item, d, other);
 }
 
-/* What was recorded of the call but is not part of the request. */
+/* Recorded values outside the request. */
 static struct slice tags_of(const struct otel_item *item, struct draft *d)
 {
 	struct slice model = otel_text(item, d, "gen_ai.request.model");
@@ -145,7 +145,7 @@ static struct slice answer_of(const struct otel_item *item, struct draft *d)
 	return text.data || (messages.len > 0 && *messages.data == '[') ? text : messages;
 }
 
-/* Adds to the request what attributes say of it. */
+/* Adds attributes to the request. */
 static int read_attributes(const struct otel_item *item, struct draft *d, int64_t *most_tokens, struct ipf_error *err)
 {
 	struct draft_request *r = &d->requests[0];
@@ -183,7 +183,7 @@ static const struct event_name {
 	{"gen_ai.choice", EVENT_ANSWER, NULL},
 };
 
-/* Makes a request of what an event or log record says, in an empty draft. Sets *event to what it is. */
+/* Makes a request of an event or log record, in an empty draft. Sets *event to its kind. */
 static int read_event(const struct otel_item *item, struct draft *d, enum event *event, int64_t *most_tokens,
                       struct ipf_error *err)
 {
@@ -213,7 +213,7 @@ static struct slice own_name(const struct otel_item *item, const struct source_r
 	return item->otlp || name.len == 0 ? name : name_in_file(d, record->file_index, name);
 }
 
-/* Keeps the draft, of the span or log record that has these ids. */
+/* Keeps the draft, of the span or log record with these ids. */
 static int keep(struct state *s, const struct otel_item *ids, const struct source_record *record, struct draft *d,
                 struct facts *facts, struct ipf_error *err)
 {
@@ -288,7 +288,7 @@ static int read_record(void *opened, const struct source_record *record, struct 
 	return 0;
 }
 
-/* ---- calls with what was said of them ---- */
+/* ---- calls with their events ---- */
 
 /* The statements with one key, in the order of their times. */
 struct statement {
@@ -327,7 +327,7 @@ static int add_statement(struct statements *all, const struct facts *facts, cons
 	return 0;
 }
 
-/* Adds to the request in `d` what is not yet known of it. Texts stay those of `from`. */
+/* Adds missing members to the request in `d`. Texts stay those of `from`. */
 static void add_facts(struct draft *d, int64_t *most_tokens, const struct facts *from, const struct draft *f,
                       bool messages)
 {
@@ -349,8 +349,8 @@ static void add_facts(struct draft *d, int64_t *most_tokens, const struct facts 
 	}
 }
 
-/* Makes a call whole, in the scratch draft, with what was said of it, which becomes EVENT_OTHER. false: it has neither
- * messages nor their length. */
+/* Completes a call, in the scratch draft, with its event, which becomes EVENT_OTHER. false: it has neither messages nor
+ * their length. */
 static bool make_whole(struct statements *said, const struct facts *facts, const struct draft *call, struct draft *d)
 {
 	int64_t most_tokens = IPF_ABSENT;
@@ -390,7 +390,7 @@ static void name_call(const struct facts *facts, struct slice key, struct draft 
 	d->requests[0].id = draft_join(d, d->session, "/", id);
 }
 
-/* Adds a call to the requests, made whole by what was said of it; one that is no request is counted. */
+/* Adds a call to the requests, completed by its events; another one is counted. */
 static int add_call(struct state *s, struct statements *said, const struct facts *facts, const struct draft *call,
                     struct sink *sink, struct ipf_error *err)
 {
@@ -428,7 +428,7 @@ static int add_details(struct state *s, struct statements *said, struct sink *si
 	return status;
 }
 
-/* What a sorter gives next. */
+/* The sorter's next record. */
 struct cursor {
 	struct draft_sorter *from;
 	bool there;
@@ -456,7 +456,7 @@ static bool is_at(const struct cursor *c, struct slice key)
 
 struct join {
 	struct cursor call, statement;
-	struct buffer key; /* that is joined */
+	struct buffer key; /* joined */
 	struct statements said;
 };
 
@@ -489,7 +489,7 @@ static int read_statements(struct state *s, struct join *j, struct sink *sink, s
 	while (is_at(at, buffer_all(&j->key))) {
 		j->said.bytes += at->from->record_bytes;
 		if (j->said.bytes > memory_limit_share() && j->said.bytes > KEPT_LEAST)
-			return too_large("what was said of the call", buffer_all(&j->key), err);
+			return too_large("an event of the call", buffer_all(&j->key), err);
 		if (add_statement(&j->said, &at->facts, &at->draft, err) < 0)
 			return -1;
 		if (!has_ids(buffer_all(&j->key))) {
@@ -524,7 +524,7 @@ static int join_all(struct state *s, struct sink *sink, struct ipf_error *err)
 	while (status == 0 && (j.call.there || j.statement.there) && !sink->draft.failed)
 		status = join_key(s, &j, sink, err);
 	for (; s->strays > 0; s->strays--)
-		sink->unusable(sink, "a message of a call that is not in the files");
+		sink->unusable(sink, "a message of a call missing from the files");
 	empty_statements(&j.said);
 	free(j.said.items);
 	buffer_release(&j.key);
@@ -537,7 +537,7 @@ static int join_all(struct state *s, struct sink *sink, struct ipf_error *err)
 
 /* ---- dependencies ---- */
 
-/* What later calls of a session must know of the earlier ones; texts begin at these places of `texts`. */
+/* The earlier calls' members for later calls of a session; texts begin at these places of `texts`. */
 struct earlier {
 	int64_t end_ns;
 	size_t id, answer, end;
@@ -598,8 +598,8 @@ static bool prompt_has_answer(const struct draft *request, struct slice answer)
 	return false;
 }
 
-/* Writes the ids of the earlier calls of the session that a call waits for: the first one if none had ended. Returns
- * when the last of them ended; IPF_ABSENT if it waits for none. */
+/* Writes the ids of the earlier calls of the session a call waits for: the first one if none had ended. Returns when
+ * the last of them ended; IPF_ABSENT if it waits for none. */
 static int64_t write_parents(const struct session *session, const struct draft *d, int64_t start_ns, struct jout *w)
 {
 	const struct earlier *last = NULL;

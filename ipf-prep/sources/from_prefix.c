@@ -7,12 +7,12 @@
  *     --hit-rate SHARE --groups N         each prompt has --input-tokens, of which as much is shared as makes a prefix
  *                                         cache without a size limit find SHARE of the tokens of all prompts
  *
- * Prefixes are dealt out evenly (prefix_deck.h). Shared text is in blocks, so that `ipf-prep stat` computes the rate
- * exactly and prompts share exactly these tokens.
+ * Prefixes are dealt out evenly (prefix_deck.h). Shared text is in blocks, so `ipf-prep stat` computes the rate exactly
+ * and prompts share exactly these tokens.
  *
  * For a rate, each group has a text of its own, in blocks of as many tokens as servers cache at once. The first prompt
- * of a group finds nothing and is that text as a whole. What it misses is made up for by the others in the same
- * proportion, so that the rate is the same throughout the rest of the trace.
+ * of a group finds nothing and is the text as a whole. The others make up for its misses in the same proportion, so the
+ * rate is the same throughout the rest of the trace.
  */
 #include "absent.h"
 #include "draft/draft_rng.h"
@@ -27,10 +27,10 @@
 #define DEFAULT_HIT_RATE 0.5
 #define MILLION          1000000
 
-/* What a cache has found so far, and should find. */
+/* A cache's hits so far, and the wanted ones. */
 struct hits {
 	int64_t wanted, of; /* tokens to find, of the tokens of all but the first prompts of each group */
-	int64_t seen;       /* of `of` */
+	int64_t seen;       /* seen, out of `of` */
 	int64_t found;
 	int64_t *cached; /* the longest beginning of each group's text so far, in tokens */
 };
@@ -47,7 +47,7 @@ struct state {
 	const struct prefix_groups *dealt;
 	struct prefix_deck deck;
 	struct hits hits;
-	int64_t blocks_max; /* of a prompt */
+	int64_t blocks_max; /* a prompt's */
 	struct slice scope; /* other seeds make other text */
 	char scope_text[24];
 };
@@ -66,7 +66,7 @@ static int64_t shareable(const struct state *s, int64_t tokens)
 	return room > 0 ? room / BLOCK_TOKENS * BLOCK_TOKENS : 0;
 }
 
-/* How many tokens a prompt of this length shares with those of its group, given what was found so far. */
+/* How many tokens a prompt of this length shares with those of its group, given the hits so far. */
 static int64_t share_of(struct hits *h, size_t group, int64_t tokens, int64_t room)
 {
 	int64_t shared = room;
@@ -89,7 +89,7 @@ static void forget(struct hits *h, int64_t groups)
 		h->cached[i] = -1;
 }
 
-/* Sums up the lengths that will be drawn, and tries whether the rate can be reached. */
+/* Sums up the future lengths, and tries whether the rate can be reached. */
 static int plan_hits(struct state *s, double rate, struct ipf_error *err)
 {
 	struct hits *h = &s->hits;

@@ -15,9 +15,9 @@
  *     session_id           the session
  *     time_to_parent_chat  seconds from the end of the previous request to this one
  *
- * A session is a chain of parent_chat_id links; a parent that is not in the file ends it. A row may come before its
- * parent, and waits for it while at most WAITING_MAX rows do. Prompts are synthetic: equal
- * ids give equal text. `turn` is ignored.
+ * A session is a chain of parent_chat_id links; a parent outside the file ends it. A row may come before its parent,
+ * and waits for it while at most WAITING_MAX rows do. Prompts are synthetic: equal ids give equal text. `turn` is
+ * ignored.
  */
 #include "absent.h"
 #include "hash_index.h"
@@ -43,14 +43,14 @@ struct waiting_row {
 };
 
 struct known_chat {
-	uint64_t key; /* of its number */
+	uint64_t key; /* its number's */
 	int64_t root; /* the first chat of its chain */
 };
 
 struct chats {
 	struct known_chat *known; /* hash_index.h */
 	size_t count, cap;
-	int64_t block_tokens; /* of the file; 0: not known yet */
+	int64_t block_tokens; /* the file's; 0: not known yet */
 	int file_index;
 	struct waiting_row waiting[WAITING_MAX]; /* in the order of the file */
 	size_t waiting_count;
@@ -81,7 +81,7 @@ static int set_root(struct chats *c, int64_t chat, int64_t root)
 	return 0;
 }
 
-/* ---- rows that wait for their parent ---- */
+/* ---- rows waiting for their parent ---- */
 
 static int keep_waiting(struct chats *c, const struct draft *d, int64_t chat, int64_t parent, struct ipf_error *err)
 {
@@ -95,7 +95,7 @@ static int keep_waiting(struct chats *c, const struct draft *d, int64_t chat, in
 	return 0;
 }
 
-/* Hands over a row that waited, now that the first chat of its chain is known. */
+/* Hands over a waiting row, now that the first chat of its chain is known. */
 static int hand_over(struct chats *c, size_t index, int64_t root, struct sink *sink, struct ipf_error *err)
 {
 	struct waiting_row row = c->waiting[index];
@@ -106,7 +106,7 @@ static int hand_over(struct chats *c, size_t index, int64_t root, struct sink *s
 	return status;
 }
 
-/* Hands over the rows that wait for a chat whose chain is known, and then those that wait for them. */
+/* Hands over the rows waiting for a chat whose chain is known, and then those waiting for them. */
 static int hand_over_children(struct chats *c, struct sink *sink, struct ipf_error *err)
 {
 	for (size_t i = 0; i < c->waiting_count;) {
@@ -130,7 +130,7 @@ static size_t find_waiting(const struct chats *c, int64_t chat)
 	return i;
 }
 
-/* Begins a session with the first of the rows that the oldest one waits for: its parent is missing. */
+/* Begins a session with the first of the rows the oldest one waits for: its parent is missing. */
 static int give_up_oldest(struct chats *c, struct sink *sink, struct ipf_error *err)
 {
 	size_t first = 0;
@@ -166,7 +166,7 @@ static int begin_file(struct chats *c, int file_index, struct sink *sink, struct
 
 /* ---- a row ---- */
 
-/* The ids of the whole blocks, and that of a last partial block if it has one. */
+/* The ids of the whole blocks, and the id of a last partial block if it has one. */
 static int read_blocks(struct chats *c, struct draft *d, const struct jdoc *j, struct draft_request *r,
                        struct ipf_error *err)
 {
@@ -192,7 +192,7 @@ static int read_blocks(struct chats *c, struct draft *d, const struct jdoc *j, s
 /* How a row belongs to others. */
 struct chat_link {
 	int64_t chat, parent;
-	struct slice session; /* that the data name; absent: that of the chain */
+	struct slice session; /* by the data; absent: the chain's */
 };
 
 /* Hands over the row, or keeps it until its parent has been read. */

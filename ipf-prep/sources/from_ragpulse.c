@@ -1,7 +1,7 @@
 /* ragpulse: RAGPulse, requests of a retrieval service.
  *
  * Origin: github.com/flashserve/RAGPulse, data. JSON Lines: a trace, not in time order, and tables of the lengths of
- * what prompts are made of; in any order, or the folder of them. The trace has
+ * the prompts' components; in any order, or the folder of them. The trace has
  *
  *     timestamp      arrival, in seconds from noon of the first day, as a string
  *     input_length   length of the prompt, in tokens
@@ -15,8 +15,8 @@
  *     sys_prompt_id, passage_id, history_id, user_input_id or web_search_id  the component's id
  *     token_length   its length, in tokens
  *
- * Prompts are synthetic: equal ids give equal text, as far as their lengths are known. What a prompt has beyond its
- * components, the tokens of the template, is text that no other prompt has.
+ * Prompts are synthetic: equal ids give equal text, as far as their lengths are known. The rest of a prompt beyond its
+ * components, the tokens of the template, is text no other prompt has.
  */
 #include "clock.h"
 #include "array.h"
@@ -32,7 +32,7 @@
 
 struct state {
 	struct draft_sorter requests; /* in the order of the data; their blocks are their components, until `finish` */
-	int32_t *lengths;             /* of components, by id; 0: not known */
+	int32_t *lengths;             /* the components', by id; 0: not known */
 	size_t length_cap;
 };
 

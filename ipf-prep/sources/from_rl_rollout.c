@@ -93,13 +93,12 @@ static bool recognises(const struct sniff *sniff)
 const struct source_format source_rl_rollout = {
 	.name = "rl-rollout",
 	.about =
-		"rollouts of reinforcement learning (JSON Lines, tpu-inference): groups that share a prompt, lengths of turns",
+		"rollouts of reinforcement learning (JSON Lines, tpu-inference): groups with a common prompt, lengths of turns",
 	.kind = SOURCE_TRACE,
 	.unit = UNIT_JSON,
 	.ignored = "turns",
 	.traits = HAS_SESSIONS | MAKES_TEXT,
-	.filled =
-		"prose of the recorded length; trajectories of a group share the first prompt, turns what was before them",
+	.filled = "prose of the recorded length; trajectories of a group share the first prompt, turns all before them",
 	.read_record = read_record,
 	.recognises = recognises,
 };

@@ -1,4 +1,4 @@
-/* sagemaker-capture: requests that Amazon SageMaker's Data Capture recorded at an endpoint.
+/* sagemaker-capture: requests recorded by Amazon SageMaker's Data Capture at an endpoint.
  *
  * Origin: docs.aws.amazon.com/sagemaker/latest/dg/model-monitor-data-capture-endpoint.html (eventVersion 0), JSON Lines
  * in the bucket at ENDPOINT/VARIANT/YYYY/MM/DD/HH:
@@ -6,7 +6,7 @@
  *     captureData.endpointInput, .endpointOutput   data, and its encoding: JSON, CSV or BASE64
  *     eventMetadata.inferenceTime                  the arrival, in whole seconds
  *
- * Two bodies are read: that of the chat and completions API, and that of the containers for text generation (TGI, DJL):
+ * Two bodies are read: those of the chat and completions API, and of the containers for text generation (TGI, DJL):
  *
  *     {"inputs": "…", "parameters": {"max_new_tokens": …}}
  *     [{"generated_text": "…", "details": {"generated_tokens": …, "prefill": […]}}]   or the object alone
@@ -29,7 +29,7 @@ static int parse_body(struct draft *d, const struct jdoc *j, const char *side, s
 	if (jdoc_is_null(j, data))
 		return 0;
 	if (jdoc_type_of(j, data) != JDOC_TEXT)
-		return jdoc_expected(j, data, side, "data that is a string", err);
+		return jdoc_expected(j, data, side, "data as a string", err);
 	if (jdoc_text_is(j, jdoc_get(j, captured, "encoding"), "BASE64")) {
 		struct buffer bytes = {0};
 		if (base64_decode(text, &bytes) < 0) {
@@ -119,7 +119,7 @@ static bool recognises(const struct sniff *sniff)
 
 const struct source_format source_sagemaker_capture = {
 	.name = "sagemaker-capture",
-	.about = "requests that Amazon SageMaker's Data Capture recorded (JSON Lines)",
+	.about = "requests recorded by Amazon SageMaker's Data Capture (JSON Lines)",
 	.kind = SOURCE_TRACE,
 	.unit = UNIT_JSON,
 	.traits = HAS_TIMES | GATHERS,

@@ -10,8 +10,8 @@
  *       parallel_start  with `children`, events that ran at the same time; without, branches follow, whose paths are
  *                       longer by one
  *
- * A request waits for what is open on its branch: the request before it, or all of several at the same time, and the
- * ends of branches from it; the first one of a branch waits for what is open above it. A prompt begins with the prompt
+ * A request waits for the open part of its branch: the request before it, or all of several at the same time, and the
+ * ends of branches from it. The first one of a branch waits for the open part above it. A prompt begins with the prompt
  * and answer before it in its conversation. There are no times and no texts. Other events are ignored.
  */
 #include "absent.h"
@@ -22,19 +22,19 @@
 
 #include <string.h>
 
-#define REQUESTS_MAX 1000 /* of a session: each has the pieces of those before it */
+#define REQUESTS_MAX 1000 /* a session's: each has the pieces of those before it */
 
 /* A request whose end nothing on its branch or above it has waited for. */
 struct open_request {
-	struct slice path; /* of its branch: "/0/1" */
+	struct slice path; /* its branch's: "/0/1" */
 	uint64_t request;
-	int64_t wait_ns; /* of tools on its branch since then */
+	int64_t wait_ns; /* tools' time on its branch since then */
 };
 
 struct conversation {
 	struct slice id;
 	struct prompt_pieces context;
-	uint64_t pieces; /* that it ever had: their names */
+	uint64_t pieces; /* it ever had: their names */
 };
 
 /* The trace being read. */
@@ -64,7 +64,7 @@ static bool is_above(struct slice path, struct slice other)
 	       (path.len == other.len || other.data[path.len] == '/');
 }
 
-/* The requests that those of an event wait for. */
+/* The parents of an event's requests. */
 struct parents {
 	uint64_t *requests;
 	size_t count;
@@ -77,7 +77,7 @@ static void add_parent(struct parents *p, const struct open_request *open)
 	p->wait_ns = open->wait_ns > p->wait_ns ? open->wait_ns : p->wait_ns;
 }
 
-/* What is open on the branch and below, which it is then no longer; or else what is on the nearest branch above. */
+/* The open requests of the branch and below, which closes them; or else those of the nearest branch above. */
 static struct parents find_parents(struct reading *g, struct slice path)
 {
 	struct parents p = {.requests = draft_ids(g->draft, g->open_count + 1)};
@@ -154,7 +154,7 @@ static bool is_answer(const struct jdoc *j, jdoc_id event)
 	       jdoc_text_is(j, jdoc_get(j, event, "role"), "assistant");
 }
 
-/* A tool delays what waits for its branch. */
+/* A tool delays the next request of its branch. */
 static int read_tool(struct reading *g, jdoc_id event, int64_t *ns, struct ipf_error *err)
 {
 	int got = field_duration(g->j, event, "duration_ms", NS_PER_MS, ns, err);
@@ -163,7 +163,7 @@ static int read_tool(struct reading *g, jdoc_id event, int64_t *ns, struct ipf_e
 	           : jdoc_expected(g->j, jdoc_get(g->j, event, "duration_ms"), "duration_ms", "at most a year", err);
 }
 
-/* Reads an event, or those that ran at the same time. */
+/* Reads an event, or those running at the same time. */
 static int read_events(struct reading *g, struct slice path, const jdoc_id *events, size_t count, struct sink *sink,
                        struct ipf_error *err)
 {
@@ -242,12 +242,12 @@ static bool recognises(const struct sniff *sniff)
 
 const struct source_format source_scaffolding = {
 	.name = "scaffolding",
-	.about = "execution traces of TensorRT-LLM's scaffolding (JSON): lengths, branches that run in parallel, tools",
+	.about = "execution traces of TensorRT-LLM's scaffolding (JSON): lengths, parallel branches, tools",
 	.kind = SOURCE_TRACE,
 	.unit = UNIT_JSON,
 	.ignored = "/events/*/conversation_id",
 	.traits = HAS_SESSIONS | MAKES_TEXT,
-	.filled = "prose of the recorded length; the prompts of a conversation share what was before them",
+	.filled = "prose of the recorded length; the prompts of a conversation share all before them",
 	.state_size = sizeof(struct reading),
 	.read_record = read_record,
 	.recognises = recognises,

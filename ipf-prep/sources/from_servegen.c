@@ -8,10 +8,10 @@
  *                        {"0": {"input_tokens": "{224: 0.0003, 225: 0.0008}", "output_tokens": "…", …}, …}
  *
  * Requests are drawn client by client, as ServeGen's own generator does. A window gets ceil(rate * length) requests,
- * whose gaps follow the family and are stretched to fill the window. One uniform number a request picks all lengths,
- * so that long prompts go with long answers; each image, audio and video gets a length of its own, which counts as
- * tokens of the prompt. Prompts are synthetic. The numbers of media tokens and items become tags, or, for models that
- * reason, the number of reasoning tokens. `cv` is ignored: shape implies it.
+ * whose gaps follow the family and are stretched to fill the window. One uniform number a request picks all lengths, so
+ * long prompts go with long answers; each image, audio and video gets a length of its own, which counts as tokens of
+ * the prompt. Prompts are synthetic. The numbers of media tokens and items become tags, or, for reasoning models, the
+ * number of reasoning tokens. `cv` is ignored: shape implies it.
  */
 #include "absent.h"
 #include "array.h"
@@ -96,7 +96,7 @@ static void close_state(void *opened)
 	free(s->clients);
 }
 
-/* The client that a file belongs to; a new one if it is the client's first file. NULL when out of memory. */
+/* The client a file belongs to; a new one if it is the client's first file. NULL when out of memory. */
 static struct client *find_client(struct state *s, const char *path)
 {
 	static const char *const endings[] = {"-trace.csv", "-dataset.json"};
@@ -147,7 +147,7 @@ static int read_window(struct client *c, const char *line, int64_t number, struc
 		return ipf_error_set(err, IPF_INPUT, "line %lld: expected a rate up to 1000000 and a shape and scale above 0",
 		                     (long long)number);
 	if (c->window_count && w.start <= c->windows[c->window_count - 1].start)
-		return ipf_error_set(err, IPF_INPUT, "line %lld: expected a start after that of the previous line",
+		return ipf_error_set(err, IPF_INPUT, "line %lld: expected a start after the previous line's",
 		                     (long long)number);
 	if (!array_room(c->windows, c->window_cap, c->window_count + 1))
 		return ipf_error_memory(err);
@@ -285,7 +285,7 @@ static double pick(const struct values *v, double u)
 	return v->value[low < v->count ? low : v->count - 1];
 }
 
-/* The distributions that hold at a time, in seconds; NULL. */
+/* The distributions holding at a time, in seconds; NULL. */
 static const struct lengths *lengths_at(const struct client *c, double start)
 {
 	const struct lengths *found = NULL;

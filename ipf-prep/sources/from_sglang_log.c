@@ -1,4 +1,4 @@
-/* sglang-log: the log of an SGLang server that logs requests.
+/* sglang-log: the log of an SGLang server.
  *
  * Origin: SGLang's --log-requests (python/sglang/srt/utils/request_logger.py of 2026), in both formats:
  *
@@ -17,7 +17,7 @@
  *                          another request's lines; else e2e_latency before the last
  *
  * Level 2 cuts out the middle of long texts and lists, levels 0 and 1 leave them out: then only lengths are known. The
- * body of a chat ("Receive OpenAI:") has no rid, so that it is not known whose it is. All other lines are unusable.
+ * body of a chat ("Receive OpenAI:") has no rid, so it is not known whose it is. All other lines are unusable.
  */
 #include "absent.h"
 #include "clock.h"
@@ -34,7 +34,7 @@
 /* How an arrival is known, the best first. */
 enum clock_kind { RECEIVED_BY_SERVER, RECEIVE_LINE, FINISH_LINE, UNKNOWN };
 
-/* What is known of the request of a line. */
+/* The members of a line's request. */
 struct line {
 	int64_t clock; /* an enum clock_kind */
 	int64_t index; /* in the order of the data */
@@ -46,7 +46,7 @@ struct state {
 	struct draft_sorter joined; /* requests in the order of their first lines */
 	struct buffer text;
 	struct jdoc json;
-	int64_t zone_ns; /* of the lines, from UTC */
+	int64_t zone_ns; /* the lines', from UTC */
 };
 
 static void close_state(void *opened)
@@ -60,7 +60,7 @@ static void close_state(void *opened)
 
 /* ---- a line ---- */
 
-/* What follows `mark`; absent. */
+/* The text after `mark`; absent. */
 static struct slice after(struct slice line, const char *mark)
 {
 	const char *at = line.data ? memmem(line.data, line.len, mark, strlen(mark)) : NULL;
@@ -97,8 +97,7 @@ static int parse_line(struct state *s, struct slice line, struct slice *before, 
 
 /* ---- members ---- */
 
-/* A text that is logged as a whole; absent. JSON has "..." for the middle that was cut out, and a hash of a text that
- * is not to be logged. */
+/* A text logged as a whole; absent. JSON has "..." for the middle cut out, and a hash of a text not to be logged. */
 static struct slice whole_text(struct draft *d, const struct jdoc *j, jdoc_id map, const char *key)
 {
 	struct slice text = draft_text(d, j, jdoc_get(j, map, key));
@@ -129,7 +128,7 @@ static int64_t zone_of(int64_t line_ns, int64_t written_ns)
 	return (off_ns + (off_ns < 0 ? -quarter_ns : quarter_ns) / 2) / quarter_ns * quarter_ns;
 }
 
-/* When the request arrived, and how that is known; -1. */
+/* When the request arrived, and how it is known; -1. */
 static int read_arrival(struct state *s, int64_t line_ns, bool finished, int64_t *at_ns, struct ipf_error *err)
 {
 	const struct jdoc *j = &s->json;
@@ -306,11 +305,11 @@ static bool recognises(const struct sniff *sniff)
 
 const struct source_format source_sglang_log = {
 	.name = "sglang-log",
-	.about = "log of an SGLang server that logs requests: arrivals, prompts, answers, or their lengths",
+	.about = "log of an SGLang server with its requests: arrivals, prompts, answers, or their lengths",
 	.kind = SOURCE_TRACE,
 	.unit = UNIT_LINE,
 	.traits = HAS_TIMES | HAS_SESSIONS | GATHERS | MAKES_TEXT,
-	.filled = "prose of the length that was logged, where the prompt was not, or not whole",
+	.filled = "prose of the logged length, if the prompt was not logged, or not as a whole",
 	.state_size = sizeof(struct state),
 	.open = log_open,
 	.read_record = read_line,

@@ -91,7 +91,7 @@ static int finish(void *opened, struct sink *sink, struct ipf_error *err)
 	return status;
 }
 
-/* By the beginnings of the two files that benchmarks use. */
+/* By the beginnings of the two files of benchmarks. */
 static bool recognises(const struct sniff *sniff)
 {
 	static const char *const firsts[] = {"FROM fairest creatures we desire increase",

@@ -13,8 +13,8 @@
  *     tools          the tools of all requests (optional)
  *     instance_id    the task; becomes the tag "task" (optional)
  *
- * A request is what leads up to a message of the assistant (agent_turns.h). There are no times. Columns of Parquet have
- * the members of all rows: those that are null are not passed on. Other members are ignored.
+ * A request has the messages before a message of the assistant (agent_turns.h). There are no times. Columns of Parquet
+ * have the members of all rows: null ones are dropped. Other members are ignored.
  */
 #include "absent.h"
 #include "json/jout.h"
@@ -52,7 +52,7 @@ static int read_answer(struct agent_turns *t, const struct jdoc *j, jdoc_id mess
 	return 0;
 }
 
-/* The content is the text that a tool gave; its JSON is written anew, since it may be in parts. */
+/* The content is the text a tool gave; its JSON is written anew, since it may be in parts. */
 static int read_result(struct agent_turns *t, const struct jdoc *j, jdoc_id message, struct slice content,
                        struct ipf_error *err)
 {

@@ -2,7 +2,7 @@
  *
  * With --like each record is the next session or request of the model (model/traffic_draw.h). Otherwise each record is
  * a request, or with --turns a session of a drawn number of turns; --input-tokens and --output-tokens draw the lengths
- * of each turn. The last session is cut so that there are exactly -n requests.
+ * of each turn. The last session is cut to exactly -n requests.
  */
 #include "absent.h"
 #include "draft/draft_rng.h"

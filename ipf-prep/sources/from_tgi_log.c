@@ -1,7 +1,7 @@
 /* tgi-log: the log of a server of Hugging Face's text-generation-inference, as JSON.
  *
  * Origin: --json-output of text-generation-inference 3.3 (router/src/logging.rs and server.rs; the same members since
- * 1.0). JSON Lines, of which the one that ends a generation or a stream is a request:
+ * 1.0). JSON Lines, of which the end of a generation or a stream is a request:
  *
  *     {"timestamp": "2026-01-30T10:15:04.512345Z", "level": "INFO", "message": "Success",
  *      "target": "text_generation_router::server", "filename": "router/src/server.rs", "line_number": 432,
@@ -13,8 +13,8 @@
  *     inference_time, time_per_token  their ratio is the number of tokens of the answer
  *     parameters                      adapter_id is the model to request; chats and completions may lack it
  *
- * The line has neither the prompt nor its length, and no session: --input-tokens makes prompts. Requests that failed
- * have no such line. All other lines are unusable.
+ * The line has neither the prompt nor its length, and no session: --input-tokens makes prompts. Requests failing have
+ * no such line. All other lines are unusable.
  */
 #include "absent.h"
 #include "clock.h"
@@ -115,7 +115,7 @@ const struct source_format source_tgi_log = {
 	.unit = UNIT_JSON,
 	.ignored = "/span/seed", /* the server draws it */
 	.traits = HAS_TIMES | GATHERS | MAKES_TEXT,
-	.filled = "prose of the length that --input-tokens draws",
+	.filled = "prose of the length drawn by --input-tokens",
 	.state_size = sizeof(struct log_state),
 	.open = log_open,
 	.read_record = read_record,

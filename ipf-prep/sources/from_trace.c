@@ -1,11 +1,11 @@
-/* trace: the traces that ipf-prep itself writes, ipf-trace(5), to fill or to select from.
+/* trace: the traces ipf-prep itself writes, ipf-trace(5), to fill or to select from.
  *
- * What a trace says of a request is kept: prompts, lengths, arrivals, sessions and what their requests wait for,
- * models, tools, formats, tags, objectives. Requests that have only lengths (the header says "prompts":"none") get
- * synthetic prompts, block by block. A trace with token ids instead of text cannot be read.
+ * All members of a request in a trace are kept: prompts, lengths, arrivals, sessions and their waits, models, tools,
+ * formats, tags, objectives. Requests of only lengths (the header says "prompts":"none") get synthetic prompts, block
+ * by block. A trace with token ids instead of text cannot be read.
  *
- * The requests of a session follow each other in a trace, so that one session at a time is in memory. Lengths that were
- * estimated are counted again if there is a tokenizer and a text.
+ * The requests of a session follow each other in a trace, so one session at a time is in memory. Lengths estimated are
+ * counted again if there is a tokenizer and a text.
  */
 #include "stream/trace.h"
 
@@ -22,12 +22,12 @@ struct state {
 	const struct token_counter *tokens;
 	struct draft draft; /* the session at hand, or the request of none; count 0: there is none */
 	struct jdoc doc;
-	int64_t context;     /* tokens that the next request of the session begins with */
+	int64_t context;     /* tokens the next request of the session begins with */
 	bool begun;          /* a header was read, and its trailer was not */
 	bool lengths_only;   /* its requests have no prompts */
 	bool estimated;      /* its lengths are */
 	struct buffer file;  /* its name, with a \0 */
-	int64_t line, lines; /* of the last record; requests since the header */
+	int64_t line, lines; /* the last record's; requests since the header */
 };
 
 static int open_state(void *opened, const struct source_settings *settings, struct ipf_error *err)
@@ -45,7 +45,7 @@ static void close_state(void *opened)
 	buffer_release(&s->file);
 }
 
-/* Hands over the session that has ended. */
+/* Hands over the ended session. */
 static int hand_over(struct state *s, struct sink *sink, struct ipf_error *err)
 {
 	struct draft *d = &s->draft;
@@ -114,7 +114,7 @@ static int read_prompt(struct draft *d, const struct jdoc *j, const struct trace
 	return 0;
 }
 
-/* A turn of a conversation says the length of the whole prompt; a draft, that of what is new. */
+/* A turn of a conversation has the length of the whole prompt; a draft, the new part's. */
 static void set_length(struct state *s, struct draft_request *r, const struct trace_request *from)
 {
 	const bool has_text = r->count > 0, again = s->estimated && token_counter_is_exact(s->tokens) && has_text;
@@ -128,7 +128,7 @@ static void set_length(struct state *s, struct draft_request *r, const struct tr
 		r->input_tokens = has_text ? IPF_ABSENT : 0;
 }
 
-/* Those of a further file, by the names that its requests have. */
+/* Those of a further file, by the names its requests have. */
 static struct slice own_parents(struct draft *d, int file, const struct jdoc *j, struct slice parents)
 {
 	struct buffer list = {0};
@@ -190,7 +190,7 @@ static void begin_session(struct state *s, const struct source_record *record, s
 		d->turn = 0;
 }
 
-/* The line is kept with the session, since texts are borrowed from it. A request that is bad leaves nothing. */
+/* The line is kept with the session, since texts are borrowed from it. A bad request leaves nothing. */
 static int add_request(struct state *s, const struct source_record *record, struct sink *sink, struct ipf_error *err)
 {
 	struct draft *d = &s->draft;
@@ -218,7 +218,7 @@ static int add_request(struct state *s, const struct source_record *record, stru
 
 /* ---- header and trailer ---- */
 
-/* A trace that ends without a trailer was cut. */
+/* A trace ending without a trailer was cut. */
 static int check_end(const struct state *s, struct ipf_error *err)
 {
 	return s->begun ? ipf_error_at(err, IPF_CUT, s->file.data, s->line,
@@ -292,10 +292,10 @@ static bool recognises(const struct sniff *sniff)
 
 const struct source_format source_trace = {
 	.name = "trace",
-	.about = "traces of ipf-prep: prompts, or lengths and shared blocks that are filled; arrivals, sessions, parents",
+	.about = "traces of ipf-prep: prompts, or filled lengths and shared blocks; arrivals, sessions, parents",
 	.kind = SOURCE_TRACE,
 	.unit = UNIT_JSON,
-	.ignored = "seed created", /* of the header */
+	.ignored = "seed created", /* the header's */
 	.traits = HAS_TIMES | KEEPS_START | HAS_SESSIONS | MAKES_TEXT | HAS_BLOCKS,
 	.filled = "the prompts of the trace; where it has none, prose of their length, block by block from its id",
 	.state_size = sizeof(struct state),

@@ -17,7 +17,7 @@
  *     model          the recorded model; becomes the tag "model"
  *
  * The context of a session is its prompts and answers so far. Prompts are synthetic; the prefix of a first round is
- * text that all sessions share. Other columns and members are ignored.
+ * text common to all sessions. Other columns and members are ignored.
  */
 #include "absent.h"
 #include "array.h"
@@ -28,7 +28,7 @@
 
 #include <stdlib.h>
 
-#define SHARED_TOKENS 512 /* in a piece of the text that all sessions share */
+#define SHARED_TOKENS 512 /* in a piece of the text common to all sessions */
 
 struct session {
 	struct slice name; /* allocated */
@@ -119,7 +119,7 @@ static int take_round(struct session *session, const struct source_record *recor
 			if (left < SHARED_TOKENS)
 				prompt_pieces_truncate(context, round->prefix);
 		}
-	else /* cached text that does not come from the recorded rounds */
+	else /* cached text from outside the recorded rounds */
 		prompt_pieces_add(context, prompt_piece_id(session->name, session->pieces++), round->prefix - context->tokens);
 	prompt_pieces_add(context, prompt_piece_id(session->name, session->pieces++), round->input);
 	r->input_tokens = round->prefix + round->input;
@@ -227,7 +227,7 @@ const struct source_format source_tracelab = {
 	.unit = UNIT_TABLE,
 	.ignored = "tools",
 	.traits = HAS_TIMES | HAS_SESSIONS | GATHERS | MAKES_TEXT,
-	.filled = "prose of the recorded length; what a round keeps of its session's context is the same text",
+	.filled = "prose of the recorded length; the context kept from its session is the same text",
 	.state_size = sizeof(struct state),
 	.begin_file = begin_file,
 	.read_record = read_record,

@@ -24,7 +24,7 @@
 /* The lists of a trace. */
 struct turn_lists {
 	jdoc_id answers, results, waits;
-	uint32_t count; /* of turns */
+	uint32_t count; /* turns */
 };
 
 static const char answers_key[] = "assistant_response_length", results_key[] = "tool_call_output_length",
@@ -118,7 +118,7 @@ const struct source_format source_trie = {
 	.kind = SOURCE_TRACE,
 	.unit = UNIT_JSON,
 	.traits = HAS_SESSIONS | MAKES_TEXT,
-	.filled = "prose of the recorded length; a prompt has what was before it in its trace",
+	.filled = "prose of the recorded length; a prompt has all before it in its trace",
 	.read_record = read_record,
 	.recognises = recognises,
 };

@@ -1,4 +1,4 @@
-/* vllm-log: the log of a vLLM server that logs requests.
+/* vllm-log: the log of a vLLM server.
  *
  * Origin: vLLM's --enable-log-requests. A request is a line such as
  *
@@ -28,7 +28,7 @@ static int begin_file(void *opened, const struct csv *csv, struct ipf_error *err
 	return 0;
 }
 
-/* What comes after `text` in the line. */
+/* The text after `text` in the line. */
 static struct slice after(struct slice line, const char *text)
 {
 	const char *at = memmem(line.data, line.len, text, strlen(text));
@@ -105,11 +105,11 @@ static bool recognises(const struct sniff *sniff)
 
 const struct source_format source_vllm_log = {
 	.name = "vllm-log",
-	.about = "log of a vLLM server that logs requests: arrivals, prompts, requested maximum of output tokens",
+	.about = "log of a vLLM server with its requests: arrivals, prompts, requested maximum of output tokens",
 	.kind = SOURCE_TRACE,
 	.unit = UNIT_LINE,
 	.traits = HAS_TIMES | GATHERS | MAKES_TEXT,
-	.filled = "prose of the length that was logged, where the prompt was not",
+	.filled = "prose of the logged length, if the prompt was not logged",
 	.state_size = sizeof(struct log_state),
 	.open = log_open,
 	.begin_file = begin_file,

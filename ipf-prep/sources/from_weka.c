@@ -60,11 +60,11 @@ struct weka_conversation {
 struct weka_agent {
 	int64_t number;        /* from 0; -1: the conversation itself */
 	int64_t begin_ns;      /* from which the times of its requests count */
-	int64_t last;          /* index of its last request, or at first that of the request before it; -1: none */
-	int64_t last_end_ns;   /* when that ended */
-	int64_t first_wait_ns; /* from then to its first request; IPF_ABSENT: that is recorded with it */
+	int64_t last;          /* index of its last request, or at first the index before it; -1: none */
+	int64_t last_end_ns;   /* its end */
+	int64_t first_wait_ns; /* from then to its first request; IPF_ABSENT: it is recorded with it */
 	bool begun;
-	uint64_t *tails; /* the last requests of the subagents that the next request waits for */
+	uint64_t *tails; /* the last requests of the subagents the next request waits for */
 	size_t tail_count, tail_cap;
 	int64_t agents_end_ns; /* when the last of them ended; IPF_ABSENT */
 };
@@ -98,7 +98,7 @@ static int read_blocks(const struct weka_conversation *c, jdoc_id request, struc
 	                     (long long)r->input_tokens, b->count);
 }
 
-/* What was recorded of the request but is not part of it. */
+/* Recorded values outside the request. */
 static struct slice make_tags(const struct weka_conversation *c, jdoc_id node, int64_t agent, struct slice model)
 {
 	static const char *const times[][2] = {
@@ -118,7 +118,7 @@ static struct slice make_tags(const struct weka_conversation *c, jdoc_id node, i
 	return tags_written(c->draft, &out);
 }
 
-/* An optional time of at most a year, so that all their sums are possible. */
+/* An optional time of at most a year, so all their sums are possible. */
 static int read_time(const struct jdoc *j, jdoc_id map, const char *key, int64_t unit_ns, int64_t *ns,
                      struct ipf_error *err)
 {
@@ -193,7 +193,7 @@ static int read_turn(struct weka_conversation *c, jdoc_id node, struct weka_agen
 
 static int read_entries(struct weka_conversation *c, jdoc_id list, struct weka_agent *a, struct ipf_error *err);
 
-/* Those of its requests that count from its own beginning do so from the first one on. */
+/* Those of its requests counting from its own beginning do so from the first one on. */
 static int read_begin(const struct jdoc *j, jdoc_id requests, int64_t agent_ns, int64_t *begin_ns,
                       struct ipf_error *err)
 {
@@ -203,7 +203,7 @@ static int read_begin(const struct jdoc *j, jdoc_id requests, int64_t agent_ns, 
 	return got < 0 ? -1 : 0;
 }
 
-/* Reads an agent that `up` started. */
+/* Reads an agent started by `up`. */
 static int read_agent(struct weka_conversation *c, jdoc_id node, struct weka_agent *up, struct ipf_error *err)
 {
 	const struct jdoc *j = c->j;
@@ -226,7 +226,7 @@ static int read_agent(struct weka_conversation *c, jdoc_id node, struct weka_age
 	bool awaited = a.begun && !jdoc_text_is(j, jdoc_get(j, node, "status"), "async_launched");
 	if (status == 0 && awaited && add_tail(up, (uint64_t)a.last) < 0)
 		c->draft->failed = true;
-	for (size_t i = 0; i < a.tail_count && status == 0 && awaited; i++) /* of agents after its last request */
+	for (size_t i = 0; i < a.tail_count && status == 0 && awaited; i++) /* agents after its last request */
 		if (add_tail(up, a.tails[i]) < 0)
 			c->draft->failed = true;
 	int64_t end_ns = length_ns ? start_ns + length_ns : a.last_end_ns;
@@ -295,8 +295,8 @@ const struct source_format source_weka = {
 	.ignored = "/requests/*/stop /requests/*/requests/*/model /requests/*/requests/*/stop",
 	.traits = HAS_SESSIONS | MAKES_TEXT | HAS_BLOCKS | HAS_AGENTS,
 	.filled =
-		"prose of the recorded length, block by block from its id within the conversation; what no block covers is "
-		"text of its own",
+		"prose of the recorded length, block by block from its id within the conversation; the part outside blocks is "
+		"unique text",
 	.state_size = sizeof(struct state),
 	.open = open_state,
 	.read_record = read_record,

@@ -17,7 +17,7 @@ struct scan {
 	enum expected expected;
 	bool object; /* a key of an object was seen */
 	bool first_done;
-	struct slice key; /* of the value that comes */
+	struct slice key; /* the next value's */
 };
 
 /* ---- tokens ---- */

@@ -1,6 +1,5 @@
-/* What the beginning of a file is as JSON, for files of which no format is known: whether it is meant as JSON at all,
- * how far it is valid, and the members of its first record. It works on a part of a file, whatever the size of the
- * records.
+/* The beginning of a file as JSON, for files of no known format: whether it is meant as JSON, its valid part, and the
+ * members of its first record. It works on a part of a file, whatever the size of the records.
  *
  *     struct json_outline outline;
  *     json_outline_read(&outline, head);
@@ -27,7 +26,7 @@ struct json_outline {
 	enum json_record record; /* the first element of a list, else the value itself */
 	bool in_list;            /* the records are elements of a list */
 	struct quoted_names members;
-	struct slice list; /* the first member that is a list of objects: its name in the file; absent: none */
+	struct slice list; /* the first list of objects: its name in the file; absent: none */
 };
 
 void json_outline_read(struct json_outline *outline, struct slice head);

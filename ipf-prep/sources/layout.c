@@ -68,14 +68,14 @@ void layout_fields_link(struct layout_fields *f)
 
 /* ---- conditions ---- */
 
-/* Is there a value? In a record, null and "" say that there is none; the first record of a file shows its members. */
+/* Is there a value? In a record, null and "" say there is none; the first record of a file shows its members. */
 static bool is_there(const struct jdoc *j, jdoc_id node, bool member)
 {
 	return member ? node != JDOC_NONE
 	              : !jdoc_is_null(j, node) && !(jdoc_type_of(j, node) == JDOC_TEXT && jdoc_text_empty(j, node));
 }
 
-/* `members`: whether the members that it names are there, even without a value. */
+/* `members`: whether the members it names are there, even without a value. */
 static bool holds(const struct layout_condition *c, const struct jdoc *j, jdoc_id node, bool members)
 {
 	bool found = false;
@@ -135,7 +135,7 @@ bool layout_recognises(const struct layout *l, const struct sniff *sniff)
 		bool texts_alone = c->has_count == 0 && c->lacks_count == 0 && c->within_count > 0;
 		bool found = sniff->json  ? holds(c, sniff->json, JDOC_ROOT, true)
 		             : sniff->csv ? has_columns(c, sniff->csv)
-		                          : texts_alone; /* of a record that is longer than the part that was read */
+		                          : texts_alone; /* for a record longer than the part read */
 		found = found && (!c->json || sniff->json) && (!c->csv || sniff->csv);
 		for (size_t k = 0; k < c->within_count; k++)
 			found = found && occurs(sniff, c->within[k]);

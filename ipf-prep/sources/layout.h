@@ -17,9 +17,9 @@
 struct mapping {
 	enum field field;
 	struct place place;
-	size_t next;     /* the number of the next mapping of this field; that of all: there is none */
-	int64_t unit_ns; /* of a time */
-	char *none;      /* texts that stand for no value, each ending in NUL, and an empty one; NULL: there are none */
+	size_t next;     /* the number of the next mapping of this field; the number of all: there is none */
+	int64_t unit_ns; /* a time's */
+	char *none;      /* texts standing for no value, each ending in NUL, and an empty one; NULL: there are none */
 };
 
 struct layout_tag {
@@ -32,7 +32,7 @@ struct layout_fields {
 	struct mapping *mappings;
 	size_t count, first_of[FIELDS];
 	uint64_t present, required; /* bits of fields */
-	int64_t constant[FIELDS];   /* numbers that are the same for all requests; IPF_ABSENT */
+	int64_t constant[FIELDS];   /* numbers common to all requests; IPF_ABSENT */
 	char *join;                 /* between the texts of all places of the prompt; NULL: only the first one counts */
 	struct layout_tag *tags;
 	size_t tag_count;
@@ -42,7 +42,7 @@ struct layout_fields {
 struct layout_condition {
 	struct place *has, *lacks; /* lead to a value, or do not */
 	size_t has_count, lacks_count;
-	struct place *is; /* at most one, that leads to one of `texts` */
+	struct place *is; /* at most one, leading to one of `texts` */
 	size_t is_count;
 	bool json, csv;         /* files of JSON or CSV only */
 	char **texts, **within; /* `within`: occur in the beginning of the file */
@@ -53,10 +53,10 @@ struct layout_condition {
 struct layout_turns {
 	struct place *lists; /* where the list of turns may be; none: a record is one request */
 	size_t list_count;
-	struct layout_fields fields; /* of each turn */
+	struct layout_fields fields; /* each turn's */
 	char **roles[3];             /* by enum role: the names of each; all NULL: all turns are the user's */
 	size_t role_counts[3];
-	bool merged;   /* what the user says before the model answers is one turn */
+	bool merged;   /* a user's messages before the model's answer are one turn */
 	bool answered; /* a turn without an answer ends the conversation before it */
 	bool whole;    /* each turn has the whole prompt, not only its new messages */
 };
@@ -70,7 +70,7 @@ enum layout_origin {
 struct layout {
 	struct source_format format;
 	enum source_group group;
-	char *path; /* of the file, as given */
+	char *path; /* the file's, as given */
 	char *name, *about, *page, *source, *ignored, *filled;
 	struct layout_condition *recognised; /* one of them holds */
 	size_t recognised_count;
@@ -86,7 +86,7 @@ struct layout {
 	bool guessed; /* the fields are where they usually are, and --field says it better */
 };
 
-/* Parses a description: NULL, and an error of kind IPF_INPUT that names the file and the member. */
+/* Parses a description: NULL, and an error of kind IPF_INPUT naming the file and the member. */
 struct layout *layout_load(const char *file, const char *text, struct ipf_error *err);
 void layout_free(struct layout *layout); /* NULL is fine */
 

@@ -61,7 +61,7 @@ static bool has_any_column(const struct layout_reader *r, const struct csv *csv)
 	return found;
 }
 
-/* A column that --field names, or that the layout requires, and that the file has not. */
+/* A column of --field or the layout, missing from the file. */
 static int check_columns(const struct layout_reader *r, const struct csv *csv, struct ipf_error *err)
 {
 	const struct layout_fields *f = r->fields;

@@ -99,7 +99,7 @@ static int read_places(struct descriptor_place at, json_t *object, const char *k
 
 /* ---- fields ---- */
 
-/* What a member of "fields" says. */
+/* A member of "fields". */
 struct field_value {
 	struct layout_fields *fields;
 	enum field field;
@@ -379,7 +379,7 @@ static int read_turns(struct descriptor_place at, json_t *object, struct layout_
 
 /* ---- the whole ---- */
 
-/* The index of a text in a list that ends with NULL; -1: it is another one, which err says. */
+/* The index of a text in a list ending with NULL; -1: it is another one, which err says. */
 static int read_choice(struct descriptor_place at, json_t *object, const char *key, const char *const *list,
                        const char *expected, struct ipf_error *err)
 {
@@ -441,7 +441,7 @@ static int read_layout(struct descriptor_place at, json_t *json, struct layout *
 	return 0;
 }
 
-/* Adds what a built-in format that this one is like has, and it has not. */
+/* Adds missing members from the built-in format like this one. */
 static int add_base(struct descriptor_place at, json_t *json, struct ipf_error *err)
 {
 	json_t *like = json_object_get(json, "like");
@@ -452,7 +452,7 @@ static int add_base(struct descriptor_place at, json_t *json, struct ipf_error *
 	while (name && format_builtins[i].name && strcmp(format_builtins[i].name, name) != 0)
 		i++;
 	if (!name || !format_builtins[i].name)
-		return descriptor_wrong(at, "like", err, "the name of a format that a file describes", like);
+		return descriptor_wrong(at, "like", err, "the name of a format described in a file", like);
 	json_t *base = json_loads(format_builtins[i].json, 0, NULL);
 	int status = json_object_update_missing(json, base);
 	json_decref(base);

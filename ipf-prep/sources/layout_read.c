@@ -114,7 +114,7 @@ static int read_turns(struct layout_reader *r, const struct layout_view *v, jdoc
 	struct draft *d = &r->sink->draft;
 	struct slice text = draft_text(d, v->j, list);
 	if (!text.data || jdoc_parse(&r->inner, text.data, text.len, &wrong) < 0)
-		return jdoc_expected(v->j, list, name, "a list, or a string that holds one", err);
+		return jdoc_expected(v->j, list, name, "a list, or a string with one", err);
 	put_on_one_line(text);
 	return layout_turns_read(r, v, &r->inner, JDOC_ROOT, name, err);
 }

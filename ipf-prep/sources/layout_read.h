@@ -13,7 +13,7 @@
 #include "sources/chat_fields.h"
 #include "sources/record_fields.h"
 
-/* The state of a format that a layout describes. */
+/* The state of a format a layout describes. */
 struct layout_reader {
 	const struct layout *layout;        /* must be first: source_open() sets it */
 	const struct layout_fields *fields; /* the layout's, or `given` */
@@ -21,11 +21,11 @@ struct layout_reader {
 	bool is_given;
 	struct chat_settings settings;
 	struct time_origin origin;
-	struct name_set ids;                   /* of the requests so far */
-	struct jdoc inner;                     /* a list that the record has as a text */
-	struct buffer prompt_hint, other_hint; /* of a file's first record: what of --field says the same */
+	struct name_set ids;                   /* ids of the requests so far */
+	struct jdoc inner;                     /* a list the record has as a text */
+	struct buffer prompt_hint, other_hint; /* for a file's first record: options of --field of the same meaning */
 	bool hinted;
-	int32_t *columns; /* of a file of CSV, by mapping; NULL: it is none */
+	int32_t *columns; /* a CSV file's, by mapping; NULL: it is none */
 
 	/* the record at hand */
 	const struct source_record *record;
@@ -38,13 +38,13 @@ void layout_reader_release(struct layout_reader *r);
 
 /* ---- layout_request.c, layout_turns.c ---- */
 
-/* What was recorded is a request even if its prompt was empty: it may have failed. */
+/* A record is a request even if its prompt was empty: it may have failed. */
 static inline bool layout_is_trace(const struct layout_reader *r)
 {
 	return r->layout->format.kind == SOURCE_TRACE;
 }
 
-/* Adds a request of what the view has: 1, 0 if it has no prompt that is not empty, -1. A turn's prompt may lack. */
+/* Adds a request from the view: 1, 0 if it has no non-empty prompt, -1. A turn's prompt may lack. */
 int layout_request(struct layout_reader *r, const struct layout_view *v, struct ipf_error *err);
 /* Adds a list of turns, which may be in a document of its own, to the draft and hands it over: 0 or -1. */
 int layout_turns_read(struct layout_reader *r, const struct layout_view *v, const struct jdoc *j, jdoc_id list,
@@ -57,7 +57,7 @@ int layout_outcome(const struct layout_view *v, struct draft *d, bool *failed, i
                    struct ipf_error *err);
 /* Images, audio and video of the last message. */
 int layout_media(const struct layout_reader *r, const struct layout_view *v, struct ipf_error *err);
-/* Hands over the draft, after what belongs to all of its requests: session, id, arrival. */
+/* Hands over the draft, after the members common to all of its requests: session, id, arrival. */
 int layout_hand_over(struct layout_reader *r, const struct layout_view *v, struct ipf_error *err);
 
 #endif

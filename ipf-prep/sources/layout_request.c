@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#define BLOCK_TOKENS 512 /* of Mooncake's traces */
+#define BLOCK_TOKENS 512 /* as in Mooncake's traces */
 
 /* ---- a prompt ---- */
 
@@ -20,7 +20,7 @@ static bool is_body(const struct jdoc *j, jdoc_id map)
 	return found;
 }
 
-/* Messages, also as a string that holds them. */
+/* Messages, also as a string holding them. */
 static int read_messages(const struct layout_reader *r, const struct layout_view *v, jdoc_id list, const char *name,
                          struct ipf_error *err)
 {
@@ -40,7 +40,7 @@ static int read_messages(const struct layout_reader *r, const struct layout_view
 	}
 	int status = text.data && jdoc_parse(&inner, text.data, text.len, &wrong) == 0
 	                 ? chat_messages(d, &inner, JDOC_ROOT, name, err)
-	                 : jdoc_expected(v->j, list, name, "a list, or a string that holds one", err);
+	                 : jdoc_expected(v->j, list, name, "a list, or a string with one", err);
 	put_on_one_line(text);
 	jdoc_release(&inner);
 	return d->failed ? 0 : status;
@@ -119,7 +119,7 @@ static int read_history(const struct layout_view *v, struct draft *d, struct ipf
 	return 0;
 }
 
-/* The places of a prompt in the order in which they are tried, for the error of a record that has none. */
+/* The places of a prompt in the order in which they are tried, for the error of a record without one. */
 static int no_prompt(const struct layout_reader *r, const struct layout_view *v, struct ipf_error *err)
 {
 	static const enum field fields[] = {FIELD_PROMPT, FIELD_MESSAGES, FIELD_REQUEST, FIELD_INPUT_TOKENS};
@@ -156,7 +156,7 @@ static int read_blocks(const struct layout_view *v, struct draft *d, struct draf
 	                     (long long)whole, (long long)q->input_tokens, (long long)count);
 }
 
-/* Of the request q, which is the draft's last: 1, 0 if the record says that the prompt is empty, -1. */
+/* For the request q, which is the draft's last: 1, 0 if the record has an empty prompt, -1. */
 static int read_prompt(const struct layout_reader *r, const struct layout_view *v, struct draft_request *q,
                        struct ipf_error *err)
 {
@@ -192,7 +192,7 @@ static int read_prompt(const struct layout_reader *r, const struct layout_view *
 
 /* ---- the rest of a request ---- */
 
-/* Without --field only what cannot be anything else: an object with bytes, as data sets of Parquet have them. */
+/* Without --field only an unmistakable one: an object with bytes, as data sets of Parquet have them. */
 static bool is_medium(const struct layout_reader *r, const struct jdoc *j, jdoc_id node)
 {
 	jdoc_id first = jdoc_type_of(j, node) == JDOC_LIST ? jdoc_at(j, node, 0) : node;
@@ -217,7 +217,7 @@ int layout_media(const struct layout_reader *r, const struct layout_view *v, str
 	return 0;
 }
 
-/* Is the length of the answer the most that was asked for, by its name? */
+/* Is the length of the answer the most asked for, by its name? */
 static bool limit_of_answer(const struct layout_view *v)
 {
 	const struct mapping *m;
@@ -309,7 +309,7 @@ int layout_arrival(const struct layout_view *v, struct draft *d, int64_t *at_ns,
 	if ((got = view_time(v, FIELD_DURATION, d, &duration_ns, err)) <= 0)
 		return got < 0 ? -1 : view_missing(v, FIELD_DURATION, err);
 	if (__builtin_sub_overflow(end_ns, duration_ns, at_ns) || !time_is_possible(*at_ns))
-		return ipf_error_set(err, IPF_INPUT, "%s: before all times that are possible", field_name_of(FIELD_DURATION));
+		return ipf_error_set(err, IPF_INPUT, "%s: before all possible times", field_name_of(FIELD_DURATION));
 	return 0;
 }
 
@@ -326,7 +326,7 @@ int layout_outcome(const struct layout_view *v, struct draft *d, bool *failed, i
 	if (!(v->fields->present & outcome))
 		return 0;
 	if (view_tokens(v, FIELD_STATUS, &code, err) <= 0) {
-		ipf_error_clear(err); /* a status that is no number says nothing */
+		ipf_error_clear(err); /* a status other than a number says nothing */
 		code = 0;
 	}
 	jdoc_id completed = view_find(v, FIELD_COMPLETED, &m);

@@ -36,7 +36,7 @@ static void put_places(struct rows *r, const char *label, const struct place *li
 		end_row(r, label);
 }
 
-/* The unit that the name of a time ends in. */
+/* The unit the name of a time ends in. */
 static const char *unit_of(const struct mapping *m)
 {
 	static const struct {

@@ -1,4 +1,4 @@
-/* What a layout says, in rows for people: "input_tokens", "ContextTokens". */
+/* A layout, in rows for people: "input_tokens", "ContextTokens". */
 #ifndef PREP_LAYOUT_ROWS_H
 #define PREP_LAYOUT_ROWS_H
 

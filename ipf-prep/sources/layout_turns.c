@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What a record of turns has itself. */
+/* Members outside the turns of a record. */
 #define OF_SESSIONS (FIELD_BIT(FIELD_ID) | FIELD_BIT(FIELD_SESSION) | FIELD_BIT(FIELD_AT))
 
-/* The conversation being read. An exchange is what the user says and what the model answers. */
+/* The conversation being read. An exchange is a user's messages and the model's answer. */
 struct conversation {
 	struct layout_reader *reader;
 	const struct layout_turns *turns;
@@ -40,7 +40,7 @@ static bool exchange_complete(const struct conversation *c)
 
 /* ---- turns of one speaker ---- */
 
-/* Gives the first request what comes before the conversation: a system message and a context. */
+/* Gives the first request the part before the conversation: a system message and a context. */
 static int add_opening(struct conversation *c, struct ipf_error *err)
 {
 	struct draft *d = c->draft;
@@ -58,7 +58,7 @@ static int add_opening(struct conversation *c, struct ipf_error *err)
 	return 0;
 }
 
-/* A turn that is a request with all that belongs to it. */
+/* A requesting turn with all belonging to it. */
 static int add_request(struct conversation *c, struct ipf_error *err)
 {
 	struct draft *d = c->draft;
@@ -99,7 +99,7 @@ static int bad_turn(const struct conversation *c, const char *list, enum field f
 	view_find(&c->turn, field, &m);
 	size_t first = c->turn.fields->first_of[field];
 	if (node == JDOC_NONE && first < c->turn.fields->count)
-		m = &c->turn.fields->mappings[first]; /* the usual name of what is missing */
+		m = &c->turn.fields->mappings[first]; /* the usual name of the missing one */
 	snprintf(name, sizeof name, "%s[%u].%s", list, c->index, m ? m->place.shown : field_name_of(field));
 	return node == JDOC_NONE ? ipf_error_set(err, IPF_INPUT, "%s: missing", name)
 	                         : jdoc_expected(c->turn.j, node, name, wanted, err);
@@ -141,7 +141,7 @@ static int read_text(const struct conversation *c, const char *list, struct slic
 	return bad_turn(c, list, FIELD_PROMPT, JDOC_NONE, "", err);
 }
 
-/* The parts of a user's turn that is a request: media, lengths, waits. */
+/* The parts of a user's turn as a request: media, lengths, waits. */
 static int add_parts(struct conversation *c, struct ipf_error *err)
 {
 	const struct mapping *m;
@@ -195,7 +195,7 @@ static void add_model_turn(struct conversation *c, struct slice text)
 	q->answer = draft_append(d, q->answer, "\n\n", text);
 }
 
-/* A turn that says something: one of the user, of the model, or of the system. */
+/* A turn saying something: one of the user, of the model, or of the system. */
 static int add_turn(struct conversation *c, const char *list, struct ipf_error *err)
 {
 	enum role role;
@@ -204,7 +204,7 @@ static int add_turn(struct conversation *c, const char *list, struct ipf_error *
 		return -1;
 	if (c->ended)
 		return 0;
-	if (role == ROLE_SYSTEM && c->draft->count == 0) /* after that of the record */
+	if (role == ROLE_SYSTEM && c->draft->count == 0) /* after the record's */
 		c->system = draft_append(c->draft, c->system, "\n\n", text);
 	else if (role == ROLE_SYSTEM)
 		c->system = text;
@@ -217,7 +217,7 @@ static int add_turn(struct conversation *c, const char *list, struct ipf_error *
 
 /* ---- lists of turns ---- */
 
-/* Turns as an object of lists, who speaks and what, as Parquet's structs of lists become. */
+/* Turns as an object of lists, roles and texts, as Parquet's structs of lists become. */
 static int read_columns(struct conversation *c, const char *name, struct ipf_error *err)
 {
 	const struct mapping *role, *text;
@@ -270,7 +270,7 @@ static void drop_incomplete(struct conversation *c)
 		c->why = c->index ? "no user turn" : "empty conversation";
 }
 
-/* The media of a record belong to what the user says first. */
+/* The media of a record belong to the user's first message. */
 static int add_record_media(struct conversation *c, struct ipf_error *err)
 {
 	struct draft *d = c->draft;
@@ -304,7 +304,7 @@ static int read_first_two(struct conversation *c, jdoc_id list, const char *name
 	return chat_pair(c->reader->sink, (struct slice){0}, texts[0], texts[1], err);
 }
 
-/* The name of a session that has none: its number in the data. */
+/* The name of a session without one: its number in the data. */
 static struct slice session_number(const struct layout_reader *r, struct draft *d)
 {
 	if (r->layout->record_count == 0)

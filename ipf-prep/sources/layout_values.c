@@ -17,7 +17,7 @@ struct layout_view layout_view(const struct layout_fields *fields, const struct 
 
 /* ---- nodes ---- */
 
-/* Is it one of the texts that stand for no value? */
+/* Is it one of the texts standing for no value? */
 static bool says_none(const struct mapping *m, const struct jdoc *j, jdoc_id node)
 {
 	for (const char *text = m->none; text && *text; text += strlen(text) + 1)
@@ -26,7 +26,7 @@ static bool says_none(const struct mapping *m, const struct jdoc *j, jdoc_id nod
 	return false;
 }
 
-/* The value of a row of CSV, by the number of the mapping, or that of the tag after them. */
+/* The value of a row of CSV, by the number of the mapping, or the tag's after them. */
 static jdoc_id column_value(const struct layout_view *v, size_t i)
 {
 	return v->columns[i] < 0 ? JDOC_NONE : jdoc_used(v->j, csv_json_node(v->columns[i]));
@@ -92,7 +92,7 @@ int view_check_required(const struct layout_view *v, uint64_t set, struct ipf_er
 	return 0;
 }
 
-/* What is between the quotes of a string, or a number. */
+/* The text between the quotes of a string, or a number. */
 static struct slice digits_of(const struct jdoc *j, jdoc_id node)
 {
 	struct slice raw = jdoc_raw(j, node);
@@ -155,7 +155,7 @@ int view_name(const struct layout_view *v, enum field field, struct draft *d, st
 
 /* ---- numbers ---- */
 
-/* A whole number of 0 or more, which programs that have no other numbers write as 12.0; -1: it is none. */
+/* A whole number of 0 or more, which programs without an other numbers write as 12.0; -1: it is none. */
 static int64_t whole_number(struct slice text)
 {
 	int64_t value = 0;

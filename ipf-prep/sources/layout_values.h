@@ -1,6 +1,5 @@
-/* Values of a record by field: what a layout says about where they are, and the rules for what counts as a text, a
- * name, a number of tokens or a time. A number may be a text, as all values of CSV are; an empty text is no number, no
- * name and no time.
+/* Values of a record by field: their places in a layout, and the rules for texts, names, numbers of tokens and times. A
+ * number may be a text, as all values of CSV are; an empty text is no number, no name and no time.
  *
  *     struct layout_view view = layout_view(&layout->fields, json, JDOC_ROOT, JDOC_ROOT);
  *     int got = view_text(&view, FIELD_PROMPT, draft, &prompt, &err);   // 1, 0: there is none, -1: of another type
@@ -15,11 +14,11 @@ struct layout_view {
 	const struct layout_fields *fields;
 	const struct jdoc *j;
 	jdoc_id node, record;   /* `record` is the whole one, of which `node` may be an element */
-	uint64_t bits;          /* of the members of the node */
+	uint64_t bits;          /* the node's members' */
 	int64_t column;         /* the node is an object of lists: the index in each; -1: it is not */
 	bool csv;               /* all values are texts */
-	const int32_t *columns; /* of a row of CSV: the column of each mapping and then of each tag, -1: there is none;
-	                           NULL: not known */
+	const int32_t *columns; /* a CSV row's: the column of each mapping and then of each tag, -1: there is none; NULL:
+	                         * not known */
 };
 
 struct layout_view layout_view(const struct layout_fields *fields, const struct jdoc *j, jdoc_id node, jdoc_id record);
@@ -32,8 +31,8 @@ static inline struct layout_view layout_row_view(const struct layout_fields *fie
 }
 
 jdoc_id view_at(const struct layout_view *v, const struct mapping *m);
-/* The field's value: that of the first mapping that leads to one. *m is the mapping, or the last that was tried; NULL
- * if the field has none. */
+/* The field's value: the first mapping's leading to one. *m is the mapping, or the last one tried; NULL if the field
+ * has none. */
 jdoc_id view_find_mapped(const struct layout_view *v, enum field field, const struct mapping **m);
 static inline jdoc_id view_find(const struct layout_view *v, enum field field, const struct mapping **m)
 {
@@ -42,7 +41,7 @@ static inline jdoc_id view_find(const struct layout_view *v, enum field field, c
 }
 /* `PLACE: missing (also as PLACE, …)`: -1. */
 int view_missing(const struct layout_view *v, enum field field, struct ipf_error *err);
-/* Are all fields of the set there that the layout requires? A session may be null. 0 or -1. */
+/* Are all required fields of the set there? A session may be null. 0 or -1. */
 int view_check_required(const struct layout_view *v, uint64_t set, struct ipf_error *err);
 
 /* A text, or a list of texts, one a line. */

@@ -83,7 +83,7 @@ bool python_string(struct slice *text, struct buffer *out)
 #define DEPTH_MAX 64
 
 struct python {
-	struct slice rest; /* what is not read yet */
+	struct slice rest; /* the unread part */
 	struct jout json;
 	struct buffer text; /* scratch space for a string */
 	int depth;
@@ -145,8 +145,8 @@ static size_t name_length(struct slice text)
 	return len;
 }
 
-/* The key of an entry and what separates it from the value: a string or number and a colon, a name and =. Arguments
- * without a name get an empty key. */
+/* The key of an entry and its separator from the value: a string or number and a colon, a name and =. Arguments without
+ * a name get an empty key. */
 static int read_key(struct python *p, char close)
 {
 	size_t len = name_length(p->rest);
@@ -180,7 +180,7 @@ static int read_map(struct python *p, char close)
 	return 0;
 }
 
-/* A number, a name, a call, or what stands for an object, as <…>. */
+/* A number, a name, a call, or an object's text, as <…>. */
 static int read_plain(struct python *p)
 {
 	struct slice text = p->rest;

@@ -1,4 +1,4 @@
-/* What logs of Python programs consist of: a time before each message, and values as Python prints them.
+/* The parts of Python programs' logs: a time before each message, and values as Python prints them.
  *
  *     python_to_json(slice_of("obj=Request(id='a', n=[1, 2], live=None), out={'text': 'b'}"), &json);
  *     // {"obj":{"id":"a","n":[1,2],"live":null},"out":{"text":"b"}}

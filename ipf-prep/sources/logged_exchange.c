@@ -22,7 +22,7 @@ static bool is_object(struct jdoc *inner, struct slice text)
 	return parsed && jdoc_type_of(inner, JDOC_ROOT) == JDOC_MAP;
 }
 
-/* Reads a response, or an event of a stream: usage replaces that of earlier events, text is added to `text`. */
+/* Reads a response, or an event of a stream: usage replaces earlier usage, text is added to `text`. */
 static int read_answer(struct draft *d, const struct jdoc *answer, struct buffer *text, struct ipf_error *err)
 {
 	struct draft_request *r = &d->requests[0];
@@ -33,7 +33,7 @@ static int read_answer(struct draft *d, const struct jdoc *answer, struct buffer
 	return 0;
 }
 
-/* Reads the events of a stream. Data that is no JSON says nothing, among it the end mark and a line that is cut. */
+/* Reads the events of a stream. Data other than JSON says nothing, among it the end mark and a cut line. */
 static int read_events(struct draft *d, struct slice stream, struct jdoc *inner, struct buffer *text,
                        struct ipf_error *err)
 {
@@ -61,8 +61,8 @@ static int read_response(const struct logged_exchange *logged, struct draft *d, 
 	else if (body.len > 0 && is_object(inner, body))
 		status = read_answer(d, inner, text, err);
 	else if (body.len > 0 && !logged->failed && !logged->response_cut && !logged->hang_up_ns)
-		status = jdoc_expected(logged->json, logged->response, logged->response_name,
-		                       "an object, or a string that holds one", err);
+		status = jdoc_expected(logged->json, logged->response, logged->response_name, "an object, or a string with one",
+		                       err);
 	if (text->len > 0)
 		d->requests[0].answer = draft_keep(d, buffer_all(text));
 	else if (d->requests[0].output_tokens == IPF_ABSENT)
@@ -82,8 +82,8 @@ static int take(const struct logged_exchange *logged, struct time_origin *origin
 		return 0;
 	}
 	if (!is_object(inner, body))
-		return jdoc_expected(logged->json, logged->request, logged->request_name,
-		                     "an object, or a string that holds one", err);
+		return jdoc_expected(logged->json, logged->request, logged->request_name, "an object, or a string with one",
+		                     err);
 	put_on_one_line(body);
 	int got = (logged->embeddings ? api_embeddings_body : api_request_body)(d, inner, JDOC_ROOT, err);
 	if (got == 0)

@@ -1,5 +1,4 @@
-/* Names of members and columns that mean the same in many formats: one table, for readers and for notes about members
- * that no reader used.
+/* Names of members and columns common to many formats: one table, for readers and for notes about unused members.
  *
  *     jdoc_id node = member_of_kind(j, JDOC_ROOT, MEMBER_SYSTEM, &name);
  *     if (member_kind_of(name) == MEMBER_CONTEXT) …
@@ -27,9 +26,9 @@ enum member_kind {
 
 /* By the whole name; letters match in either case. */
 enum member_kind member_kind_of(struct slice name);
-/* The names of a kind, i = 0, 1, … until NULL: the one that says it best comes first. */
+/* The names of a kind, i = 0, 1, … until NULL: the best one comes first. */
 const char *member_name_at(enum member_kind kind, size_t i);
-/* The first of them that a map has and that is not null. JDOC_NONE and NULL: none. */
+/* The first of them in a map other than null. JDOC_NONE and NULL: none. */
 jdoc_id member_of_kind(const struct jdoc *j, jdoc_id map, enum member_kind kind, const char **name);
 
 #endif

@@ -42,7 +42,7 @@ int mooncake_names(const struct source_record *record, struct draft *d, struct n
 	static const char *const links[] = {"wait_for", "branches", "dependencies"};
 	for (size_t i = 0; i < sizeof links / sizeof *links; i++)
 		if (jdoc_count(j, jdoc_get(j, JDOC_ROOT, links[i])) > 0)
-			return ipf_error_set(err, IPF_INPUT, "%s: requests that wait for others need the source agentic-mooncake",
+			return ipf_error_set(err, IPF_INPUT, "%s: requests with parents need the source agentic-mooncake",
 			                     links[i]);
 	if (field_name(d, j, JDOC_ROOT, "session_id", &d->session, err) < 0 ||
 	    field_name(d, j, JDOC_ROOT, "request_id", &r->id, err) < 0 ||

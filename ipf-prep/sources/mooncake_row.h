@@ -1,4 +1,4 @@
-/* What the rows of all Mooncake traces have in common: times, lengths, blocks, and how a request was scheduled.
+/* Common to the rows of all Mooncake traces: times, lengths, blocks, and how a request was scheduled.
  *
  *     struct mooncake_blocks blocks = {0};           // for each file
  *     if (mooncake_lengths(d, j, r, &blocks, err) < 0) …
@@ -14,15 +14,15 @@
 #include "sources/record_fields.h"
 
 /* How long the blocks of a file are. Rows may say it (block_size). In a file that does not, they have 512 tokens, or,
- * if that does not fit its first row of several blocks, the power of two that does. */
+ * if this does not fit its first row of several blocks, the power of two that does. */
 struct mooncake_blocks {
 	int64_t tokens; /* 0: not known yet */
 };
 
-/* The first of the names, separated by spaces, that the record has; the first of all if it has none. */
+/* The first of the names, separated by spaces, in the record; the first of all if it has none. */
 const char *mooncake_name(const struct jdoc *j, const char *names, char name[32]);
 
-/* The session, the id (which no other row has) and the model of the draft's first request. Refuses a row that waits for
+/* The session, the id (which no other row has) and the model of the draft's first request. Refuses a row waiting for
  * others by name. */
 int mooncake_names(const struct source_record *record, struct draft *d, struct name_set *ids, struct ipf_error *err);
 /* The arrival and the wait of r, both optional. */
@@ -30,7 +30,7 @@ int mooncake_times(const struct jdoc *j, struct draft_request *r, struct ipf_err
 /* The lengths of r; the blocks too, if the row has hash_ids. */
 int mooncake_lengths(struct draft *d, const struct jdoc *j, struct draft_request *r, struct mooncake_blocks *blocks,
                      struct ipf_error *err);
-/* The length of the answer: optional if `needed` is not set. It may be that of output_token_ids. */
+/* The length of the answer: optional if `needed` is not set. It may be output_token_ids'. */
 int mooncake_output(const struct jdoc *j, bool needed, struct draft_request *r, struct ipf_error *err);
 /* The tags "agent" (if it is not absent), "model" (if `recorded`), "priority", "strict_priority", "policy_class",
  * "tool_wait_ms", "api_time_ms" and "tool_calls" (how many tool_events there are). */

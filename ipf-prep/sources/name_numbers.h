@@ -19,7 +19,7 @@ struct name_numbers {
 	size_t slot_count;
 };
 
-/* NO_NUMBER: out of memory, or 2^32 names; those that there are stay. */
+/* NO_NUMBER: out of memory, or 2^32 names; those there are stay. */
 size_t name_number(struct name_numbers *n, struct slice name);
 void name_numbers_release(struct name_numbers *n);
 

@@ -25,7 +25,7 @@ static jdoc_id body_of(const struct jdoc *j, jdoc_id message)
 	return parts != JDOC_NONE ? parts : jdoc_get(j, message, "content");
 }
 
-/* The texts of a list of parts, joined; or the text of a content that is a string. */
+/* The texts of a list of parts, joined; or the text of a string content. */
 static struct slice parts_text(struct draft *d, const struct jdoc *j, jdoc_id parts)
 {
 	struct slice all = {0};
@@ -57,7 +57,7 @@ static struct slice content_text(struct draft *d, const struct jdoc *j, jdoc_id 
 
 /* ---- tools in messages ---- */
 
-/* The function that a call names: of a part {"type":"tool_call"}, or of a call in the form of the chat API. */
+/* The function a call names: of a part {"type":"tool_call"}, or of a call in the form of the chat API. */
 static jdoc_id function_of(const struct jdoc *j, jdoc_id call)
 {
 	jdoc_id function = jdoc_get(j, call, "function");
@@ -120,7 +120,7 @@ static void add_result(struct draft *d, struct slice id, struct slice text)
 		m->json = json;
 }
 
-/* Adds a message for each part that is the result of a tool. false: there is none. */
+/* Adds a message for each part with a tool's result. false: there is none. */
 static bool add_results(struct draft *d, const struct jdoc *j, jdoc_id parts)
 {
 	bool any = false;
@@ -217,7 +217,7 @@ struct slice otel_answer(struct draft *d, struct slice messages)
 	return text;
 }
 
-/* ---- messages that are events ---- */
+/* ---- events as messages ---- */
 
 /* Were the arguments of the calls captured? */
 static bool has_arguments(const struct jdoc *j, jdoc_id calls)

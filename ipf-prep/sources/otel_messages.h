@@ -10,13 +10,13 @@
 int otel_messages(struct draft *d, struct slice system, struct slice messages, struct ipf_error *err);
 /* Adds the prompt of gen_ai.prompt: such a list, or the text of a user. */
 void otel_prompt(struct draft *d, struct slice prompt);
-/* The text of the first message of a JSON list that has one, or of the first choice. Absent if none has. */
+/* The text of the first message of a JSON list with one, or of the first choice. Absent if none has. */
 struct slice otel_answer(struct draft *d, struct slice messages);
 
 /* Adds the message of an event such as gen_ai.user.message, whose body is JSON or a text; `role` is its default. A body
  * from which the contents were left out adds nothing. */
 void otel_event_message(struct draft *d, const char *role, struct slice body);
-/* The answer in the body of gen_ai.choice. Absent if it has none, or is that of a further choice. */
+/* The answer in the body of gen_ai.choice. Absent if it has none, or is a further choice's. */
 struct slice otel_event_answer(struct draft *d, struct slice body);
 
 /* Tools and the response format as the chat API takes them, of gen_ai.tool.definitions and gen_ai.output.type. */

@@ -10,7 +10,7 @@
 
 /* ---- the spans and log records of a document ---- */
 
-/* The members that lead to them in OTLP, by each->logs. */
+/* The members leading to them in OTLP, by each->logs. */
 static const struct {
 	const char *resources, *scopes, *items;
 } levels[] = {{"resourceSpans", "scopeSpans", "spans"}, {"resourceLogs", "scopeLogs", "logRecords"}};
@@ -97,7 +97,7 @@ static void write_map(const struct jdoc *j, jdoc_id list, struct jout *w)
 	jout_end_map(w);
 }
 
-/* Writes an AnyValue as the JSON that it stands for. */
+/* Writes an AnyValue as the JSON it stands for. */
 static void write_any(const struct jdoc *j, jdoc_id any, struct jout *w)
 {
 	jdoc_id value = any_value(j, any), inner = jdoc_get(j, value, "values");
@@ -127,7 +127,7 @@ static struct slice written(struct draft *d, const struct jdoc *j, jdoc_id node,
 	return draft_take_buffer(d, &out);
 }
 
-/* The text of a value; of one that is not a text, its JSON. */
+/* The text of a value; of another kind, its JSON. */
 static struct slice text_of(const struct jdoc *j, struct draft *d, jdoc_id node)
 {
 	if (jdoc_is_null(j, node))

@@ -1,4 +1,4 @@
-/* What OpenTelemetry's files consist of: spans, the events in them, and log records, each with attributes; for
+/* The parts of OpenTelemetry's files: spans, the events in them, and log records, each with attributes; for
  * from_otel.c. otel_messages.h reads the messages in them.
  *
  *     struct otel_each each;
@@ -35,14 +35,14 @@ struct jdoc_each otel_events(const struct otel_item *span);
 /* The text of an attribute; of any other value, its JSON, without the types of OTLP. Absent if there is no such
  * attribute. */
 struct slice otel_text(const struct otel_item *item, struct draft *d, const char *key);
-/* The value of an attribute that is a number of 0 or more; IPF_ABSENT if it is not. */
+/* The number of 0 or more in an attribute; IPF_ABSENT if it is not. */
 int64_t otel_number(const struct otel_item *item, struct draft *d, const char *key);
 /* The name of an event or log record. */
 struct slice otel_name(const struct otel_item *item, struct draft *d);
-/* What an event or log record says: the body of a log record, or the attributes of an event, as JSON. Absent if there
- * is nothing. */
+/* The content of an event or log record: the body of a log record, or the attributes of an event, as JSON. Absent if
+ * there is nothing. */
 struct slice otel_body(const struct otel_item *item, struct draft *d);
-/* The ids of the span, or of the one that a log record belongs to, and of its trace. */
+/* The ids of the span, or of a log record's, and of its trace. */
 struct slice otel_id(const struct otel_item *item, struct draft *d);
 struct slice otel_trace(const struct otel_item *item, struct draft *d);
 /* Is the span's status ERROR? */

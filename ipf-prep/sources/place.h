@@ -5,8 +5,8 @@
  *     jdoc_id node = place_find(&p, json, JDOC_ROOT);
  *     place_release(&p);
  *
- * A step into a list is an index, `*` (every element: place_each), or `member=value`, the first element with that text
- * in that member. A place that begins with `^/` starts at the whole record rather than at an element of its list.
+ * A step into a list is an index, `*` (every element: place_each), or `member=value`, the first element with this text
+ * in this member. A place beginning with `^/` starts at the whole record rather than at an element of its list.
  */
 #ifndef PREP_PLACE_H
 #define PREP_PLACE_H
@@ -17,7 +17,7 @@
 struct place {
 	char *shown;    /* as given, without `^/` */
 	char *steps;    /* the reference tokens, unescaped, each ending in NUL */
-	size_t count;   /* of them; 0: the whole */
+	size_t count;   /* their number; 0: the whole */
 	uint64_t first; /* the bit of the first one, see place_bits(); 0: none */
 	bool outer;
 	bool or_next; /* the next one of its list is an alternative */
@@ -29,8 +29,8 @@ void place_release(struct place *p);
 
 /* The node, or JDOC_NONE. */
 jdoc_id place_find(const struct place *p, const struct jdoc *j, jdoc_id from);
-/* Calls for each node of a place that may have `*`, until one returns other than 0, which is returned. -1 and an error
- * if it is no list. */
+/* Calls for each node of a place with or without `*`, until one returns other than 0, which is returned. -1 and an
+ * error if it is no list. */
 struct place_walk {
 	const struct place *place;
 	const struct jdoc *j;

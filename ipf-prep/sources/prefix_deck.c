@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 struct prefix_hand {
-	double share, due; /* how often the group comes; how far it is behind that */
-	size_t *order;     /* of its prefixes, in this round */
+	double share, due; /* how often the group comes; how far it is behind it */
+	size_t *order;     /* its prefixes', in this round */
 	size_t count, at;
 	uint64_t round;
 };

@@ -1,4 +1,4 @@
-/* A prompt made of pieces of different lengths, each with an id: for traces that do not record blocks of one size.
+/* A prompt made of pieces of different lengths, each with an id: for traces without blocks of one size.
  *
  *     struct prompt_pieces pieces = {0};
  *     prompt_pieces_add(&pieces, id, tokens); …
@@ -20,12 +20,12 @@ struct prompt_pieces {
 
 /* Adds a piece of `size` tokens; none if `size` is 0 or less. */
 void prompt_pieces_add(struct prompt_pieces *p, uint64_t id, int64_t size);
-/* Drops what follows the first `tokens` tokens. */
+/* Drops the pieces after the first `tokens` tokens. */
 void prompt_pieces_truncate(struct prompt_pieces *p, int64_t tokens);
 /* Makes the pieces the blocks of a request, copied into the draft. */
 void prompt_pieces_to_blocks(const struct prompt_pieces *p, struct draft *d, struct draft_blocks *blocks);
-/* Adds a request of the draft's session whose prompt the pieces are; they then grow by its answer and by what comes
- * after that, both of which no other prompt has but those that continue this one. NULL when out of memory. */
+/* Adds a request of the draft's session whose prompt the pieces are. They then grow by its answer and later messages,
+ * both of which no other prompt has but those continuing this one. NULL when out of memory. */
 struct draft_request *prompt_pieces_turn(struct prompt_pieces *p, struct draft *d, int64_t answer, int64_t added);
 void prompt_pieces_release(struct prompt_pieces *p);
 

@@ -16,7 +16,7 @@ struct quoted_names {
 };
 
 void quoted_names_add(struct quoted_names *names, struct slice name);
-/* Also after the last call of _add only: it ends the list. "" if there is no name. */
+/* A call after the last _add ends the list. "" if there is no name. */
 const char *quoted_names_text(struct quoted_names *names);
 void quoted_names_release(struct quoted_names *names);
 

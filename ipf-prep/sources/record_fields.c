@@ -14,7 +14,7 @@ static int missing(const char *key, struct ipf_error *err)
 	return ipf_error_set(err, IPF_INPUT, "%s: missing", key);
 }
 
-/* The answer of a field_…() for a member that is required. */
+/* The answer of a field_…() for a required member. */
 static int required(int got, const char *key, struct ipf_error *err)
 {
 	return got == 0 ? missing(key, err) : got < 0 ? -1 : 0;
@@ -44,7 +44,7 @@ int field_object(struct draft *d, const struct jdoc *j, jdoc_id map, const char 
 	struct slice text = jdoc_type_of(j, node) == JDOC_TEXT ? draft_text(d, j, node) : jdoc_raw(j, node);
 	struct ipf_error wrong = {0};
 	if (!text.data || jdoc_parse(inner, text.data, text.len, &wrong) < 0 || jdoc_type_of(inner, JDOC_ROOT) != JDOC_MAP)
-		return jdoc_expected(j, node, key, "an object, or a string that holds one", err);
+		return jdoc_expected(j, node, key, "an object, or a string with one", err);
 	put_on_one_line(text);
 	return 1;
 }
@@ -140,7 +140,7 @@ int need_name(struct draft *d, const struct jdoc *j, jdoc_id map, const char *ke
 }
 
 /* The text of a string without copying it into a draft: decoded into `space` if something in it is escaped. Absent if
- * it is too long for that: no time is. */
+ * it is too long for a time. */
 static struct slice short_text(const struct jdoc *j, jdoc_id node, char *space, size_t cap)
 {
 	struct slice raw = jdoc_raw(j, node);
@@ -186,7 +186,7 @@ int field_time(const struct jdoc *j, jdoc_id map, const char *key, int64_t unit_
 		    (time_of_number(text, unit_ns, ns) == 0 || (time_parse(text, ns, err) == 0 && time_is_possible(*ns))))
 			return 1;
 	}
-	ipf_error_clear(err); /* of time_parse() */
+	ipf_error_clear(err); /* the error of time_parse() */
 	return jdoc_expected(j, node, key, "a number or a time such as 2023-11-16T18:15:46Z", err);
 }
 

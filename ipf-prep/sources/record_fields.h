@@ -1,4 +1,4 @@
-/* Fields of a record, read with the checks and the error messages that all formats share.
+/* Fields of a record, read with the checks and the error messages common to all formats.
  *
  * field_…() read an optional member of a JSON object. They return 1, 0 if it is absent or null, or -1 if it has
  * another type (IPF_INPUT, "KEY: expected …, got …"). need_…() read a required one: 0, or -1, also if it is absent
@@ -23,11 +23,11 @@
 int need_object(const struct jdoc *j, jdoc_id node, const char *shown, struct ipf_error *err);
 int need_list(const struct jdoc *j, jdoc_id map, const char *key, jdoc_id *list, struct ipf_error *err);
 int need_uint(const struct jdoc *j, jdoc_id map, const char *key, int64_t *value, struct ipf_error *err);
-/* An object, or a string that holds one as JSON, parsed into `inner`, which the caller releases. A `key` that is NULL
- * is absent. Its texts are valid as long as the draft's. */
+/* An object, or a string holding one as JSON, parsed into `inner`, which the caller releases. A NULL `key` is absent.
+ * Its texts are valid as long as the draft's. */
 int field_object(struct draft *d, const struct jdoc *j, jdoc_id map, const char *key, struct jdoc *inner,
                  struct ipf_error *err);
-/* A number of tokens that is possible (token_count.h). */
+/* A number of tokens possible (token_count.h). */
 int field_tokens(const struct jdoc *j, jdoc_id map, const char *key, int64_t *tokens, struct ipf_error *err);
 int need_tokens(const struct jdoc *j, jdoc_id map, const char *key, int64_t *tokens, struct ipf_error *err);
 
@@ -44,19 +44,19 @@ int field_text(struct draft *d, const struct jdoc *j, jdoc_id map, const char *k
 int need_text(struct draft *d, const struct jdoc *j, jdoc_id map, const char *key, struct slice *text,
               struct ipf_error *err);
 
-/* A name: a string that is not empty, or a number, which is taken verbatim. Set to the absent slice if there is none.
+/* A name: a non-empty string, or a number, which is taken verbatim. Set to the absent slice if there is none.
  */
 int field_name(struct draft *d, const struct jdoc *j, jdoc_id map, const char *key, struct slice *name,
                struct ipf_error *err);
 int need_name(struct draft *d, const struct jdoc *j, jdoc_id map, const char *key, struct slice *name,
               struct ipf_error *err);
-/* The same for a node that is not null; `shown` names it in the error. 1 or -1. */
+/* The same for a non-null node; `shown` names it in the error. 1 or -1. */
 int node_name(struct draft *d, const struct jdoc *j, jdoc_id node, const char *shown, struct slice *name,
               struct ipf_error *err);
 
 /* Whether two such times have a difference: within 146 years of 1970. field_time() takes no other. */
 bool time_is_possible(int64_t ns);
-/* A time from a number of `unit_ns`. A number that is too large for that unit is one of milliseconds, microseconds or
+/* A time from a number of `unit_ns`. A number too large for that unit is one of milliseconds, microseconds or
  * nanoseconds: the largest unit in which it is a time of 1990 or later. 0, or -1. */
 int time_of_number(struct slice number, int64_t unit_ns, int64_t *ns);
 /* A point in time, in nanoseconds: a number of `unit_ns` (also as a string), or a date and time such as
@@ -72,8 +72,8 @@ int need_duration(const struct jdoc *j, jdoc_id map, const char *key, int64_t un
 
 /* The bytes of a JSON object. Absent if the node is no object. */
 struct slice object_text(struct draft *d, const struct jdoc *j, jdoc_id node);
-/* Replaces line feeds by spaces in parsed JSON that the caller owns, since a request of the trace is one line. Records
- * that a format gets have none. */
+/* Replaces line feeds by spaces in parsed JSON the caller owns, since a request of the trace is one line. Records a
+ * format gets have none. */
 void put_on_one_line(struct slice json);
 
 /* ---- the blocks of a prompt ---- */
@@ -90,8 +90,8 @@ int need_block_ids(struct draft *d, const struct jdoc *j, jdoc_id map, const cha
 int need_covering_blocks(struct draft *d, const struct jdoc *j, jdoc_id map, const char *key, struct draft_request *r,
                          struct ipf_error *err);
 
-/* The tokens of a block, of which `count` cover a prompt: the first of the usual sizes that fits, or else the power of
- * two that does, or else the first. */
+/* The tokens of a block, of which `count` cover a prompt: the first fitting one of the usual sizes, or else the fitting
+ * power of two, or else the first. */
 int64_t block_tokens_that_fit(int64_t tokens, int64_t count, const int64_t *usual, size_t usual_count);
 
 /* ---- columns of a CSV file ---- */
@@ -114,22 +114,22 @@ struct time_origin {
 /* The time since the origin, in nanoseconds; the first call sets the origin. Negative for an earlier time. */
 int64_t since_origin(struct time_origin *origin, int64_t ns);
 
-/* The state of a format of logs that may lack prompts. */
+/* The state of a format of logs possibly without prompts. */
 struct log_state {
 	struct time_origin origin;
 	bool drawn; /* prompt lengths are drawn: a request needs no recorded prompt */
 };
 
-/* What a request without a prompt has until its length is drawn. */
+/* A request without a prompt has this until its length is drawn. */
 #define LOG_TOKENS_DRAWN 1
 
 /* The `open` of a format whose state is a struct log_state, or begins with one. */
 int log_open(void *state, const struct source_settings *settings, struct ipf_error *err);
 
-/* The name of something in a file; that of a further file gets the file's number, so that it differs. */
+/* The name of something in a file; one of a further file gets the file's number, so it differs. */
 struct slice name_in_file(struct draft *d, int file_index, struct slice name);
 
-/* Tags that were written as an object, which is released. Absent if there are none. */
+/* Tags written as an object, which is released. Absent if there are none. */
 struct slice tags_written(struct draft *d, struct buffer *object);
 
 /* The tags {"NAME": text}. Absent for an empty text. */

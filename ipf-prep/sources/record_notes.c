@@ -9,7 +9,7 @@
 
 #define NOTES_PER_FILE 64
 #define PRINTED_MAX    10  /* lines; a folder may have thousands of files */
-#define PATH_MAX_LEN   120 /* members that are deeper in a record are not noted */
+#define PATH_MAX_LEN   120 /* members deeper in a record are not noted */
 
 /* Members have a kind, reasons have none. */
 struct record_note {
@@ -18,7 +18,7 @@ struct record_note {
 	bool plain;          /* its values are texts or lists */
 	int64_t count, line; /* records, and the first of them; 0: not known */
 	int64_t of;          /* all records of the file */
-	int64_t last;        /* the last record that was counted */
+	int64_t last;        /* the last counted record */
 	int64_t line_before; /* `line`, if the last record is not counted after all */
 };
 
@@ -122,7 +122,7 @@ void record_notes_end_record(struct record_notes *n, bool used)
 	n->line = 0;
 }
 
-/* ---- members that nothing used ---- */
+/* ---- members nothing used ---- */
 
 static bool is_ignored(const struct record_notes *n, const char *path)
 {
@@ -144,7 +144,7 @@ static bool says_nothing(const struct jdoc *j, jdoc_id node)
 	       ((type == JDOC_LIST || type == JDOC_MAP) && jdoc_count(j, node) == 0);
 }
 
-/* The path, of which `len` bytes are those of what is around `name`; false if it is too long. */
+/* The path, of which `len` bytes are around `name`; false if it is too long. */
 static bool append_name(char *path, size_t len, struct slice name)
 {
 	if (len + 1 + name.len >= PATH_MAX_LEN)

@@ -1,6 +1,5 @@
-/* Facts about each input file that a user should know unasked: records that were left out, and members or columns that
- * no reader used although their names look like a prompt, context, tools, a time, a length, a model or a sampling
- * parameter.
+/* Facts about each input file a user should know unasked: records left out, and members or unused columns although
+ * their names look like a prompt, context, tools, a time, a length, a model or a sampling parameter.
  *
  *     struct record_notes notes = {.ignored = format->ignored};
  *     record_notes_begin_file(&notes, "squad.jsonl");
@@ -26,7 +25,7 @@
 struct record_note;
 
 struct record_notes {
-	const char *ignored; /* members that the format leaves out on purpose, separated by spaces; NULL: none */
+	const char *ignored; /* members the format leaves out on purpose, separated by spaces; NULL: none */
 	/* For hints: the places of the prompt as --field takes them, which may be "", and the options for the other fields
 	 * in use; NULL: the format has no --field. */
 	const char *prompt_at, *other_fields;
@@ -34,7 +33,7 @@ struct record_notes {
 	size_t count, cap, first; /* `first`: of the file at hand */
 	char *file;               /* its name */
 	int64_t line, record;     /* the record at hand; counted from 1 over all files */
-	int64_t records;          /* of the file at hand */
+	int64_t records;          /* the current file's */
 	int64_t left_out;         /* in all */
 	bool failed;              /* memory ran out */
 };
@@ -48,14 +47,14 @@ void record_notes_element(struct record_notes *n);
 void record_notes_left_out(struct record_notes *n, const char *why);
 /* Skips the record at hand, which is none of a request. */
 void record_notes_skip(struct record_notes *n);
-/* Notes the members of a document that nothing used. `path` is the JSON Pointer of the document in the record: "", or
- * that of a string that holds JSON. */
+/* Notes the members of a document nothing used. `path` is the JSON Pointer of the document in the record: "", or the
+ * place of a string holding JSON. */
 void record_notes_members(struct record_notes *n, const char *path, const struct jdoc *j);
 /* The same for a row of CSV: an object of strings. */
 void record_notes_row(struct record_notes *n, const struct jdoc *row);
-/* Notes the columns that csv_column() did not look up and that have a value in this row. */
+/* Notes the columns csv_column() did not look up, with a value in this row. */
 void record_notes_columns(struct record_notes *n, const struct csv *csv);
-/* Forgets the members of a record that is not `used`: its reader stopped before it had read all. */
+/* Forgets the members of an unused record: its reader stopped before it had read all. */
 void record_notes_end_record(struct record_notes *n, bool used);
 
 /* Whether anything was left out or not used. */

@@ -8,20 +8,20 @@
 
 #define NO_EDGE     UINT32_MAX
 #define NO_NODE     UINT32_MAX
-#define INHERIT_MAX 64 /* requests that a wait for a beginning stands for; the work is bounded */
+#define INHERIT_MAX 64 /* requests a wait for a beginning stands for; the work is bounded */
 #define WAIT_MAX    (100 * NS_PER_YEAR)
 
 struct graph_node {
 	struct graph_request request;
 	uint32_t waits;            /* its first edge */
-	uint32_t children;         /* the first edge of those that wait for it */
+	uint32_t children;         /* the first edge of those waiting for it */
 	uint32_t up;               /* a node nearer to the representative of its group */
-	uint32_t first;            /* of the representative: the first request of the group */
+	uint32_t first;            /* the representative's: the first request of the group */
 	uint32_t blocked;          /* how many of its waits are not over */
 	uint32_t seen;             /* the last request, plus 1, for which it is among those waited for */
 	size_t after, after_count; /* in the pool */
 	bool added, dropped;
-	bool lost; /* a request that waits for it was never added */
+	bool lost; /* a request waiting for it was never added */
 };
 
 struct graph_edge {
@@ -111,7 +111,7 @@ static int by_arrival(const void *a, const void *b, void *data)
 	return x < y ? -1 : x > y;
 }
 
-/* Joins what waits for each other, and counts for each request how many it waits for. */
+/* Joins dependent requests, and counts for each how many it waits for. */
 static void join_groups(struct request_graph *g)
 {
 	for (size_t i = 0; i < g->edge_count; i++) {
@@ -124,7 +124,7 @@ static void join_groups(struct request_graph *g)
 	}
 }
 
-/* The requests that wait for none, by arrival; NULL when out of memory. */
+/* The requests waiting for none, by arrival; NULL when out of memory. */
 static uint32_t *find_roots(struct request_graph *g, size_t *count)
 {
 	uint32_t *roots = malloc((g->requests + 1) * sizeof *roots);
@@ -142,8 +142,8 @@ static uint32_t *find_roots(struct request_graph *g, size_t *count)
 	return roots;
 }
 
-/* Puts a request into the order, and what then waits for no other one. What belongs together stays close, so that the
- * memory of what was handed over is that of what comes next. */
+/* Puts a request into the order, and then those waiting for no other one. Related requests stay close, so the memory of
+ * those handed over is the next ones'. */
 static void add_to_order(struct request_graph *g, uint32_t root, bool drop_agents)
 {
 	size_t i = g->ordered;
@@ -225,7 +225,7 @@ static int64_t follow(struct request_graph *g, uint32_t number, const struct gra
 	return sum < WAIT_MAX ? sum : WAIT_MAX;
 }
 
-/* The recorded time from the last of the ends that a request waits for; IPF_ABSENT if it is not known. */
+/* The recorded time from the last of the ends a request waits for; IPF_ABSENT if it is not known. */
 static int64_t recorded_wait(const struct request_graph *g, const struct graph_node *node)
 {
 	int64_t last_ns = IPF_ABSENT, at_ns = node->request.at_ns;
@@ -238,7 +238,7 @@ static int64_t recorded_wait(const struct request_graph *g, const struct graph_n
 	return last_ns != IPF_ABSENT && at_ns != IPF_ABSENT && at_ns >= last_ns ? at_ns - last_ns : IPF_ABSENT;
 }
 
-/* Finds what a request waits for, and how long after that it begins. */
+/* Finds the wait of a request, and how long after it the request begins. */
 static unsigned resolve(struct request_graph *g, uint32_t number)
 {
 	struct graph_node *node = &g->nodes[number];

@@ -1,5 +1,5 @@
-/* Requests that wait for others by name, brought into the form of a trace: groups that belong together, each with one
- * first request, in which every other request follows those whose ends it waits for.
+/* Requests waiting for others by name, brought into the form of a trace: groups belonging together, each with one first
+ * request, in which every other request follows those whose ends it waits for.
  *
  *     size_t at = request_graph_add(&g, id, &request);              // NO_REQUEST: the id is there already
  *     request_graph_wait(&g, at, other, &(struct graph_wait){.delay_ns = ns}); …
@@ -8,8 +8,8 @@
  *     while (request_graph_next(&g, &step)) …
  *     request_graph_release(&g);
  *
- * A request may name others before they are added. A trace knows no wait for the beginning of a request: a request that
- * waits for that waits for what the other one waited for, and as much longer.
+ * A request may name others before they are added. A trace knows no wait for the beginning of a request: a request
+ * waiting for one waits for the same as the other one, and as much longer.
  */
 #ifndef PREP_REQUEST_GRAPH_H
 #define PREP_REQUEST_GRAPH_H
@@ -24,7 +24,7 @@
 
 struct graph_request {
 	int64_t at_ns, end_ns; /* as recorded; IPF_ABSENT */
-	int64_t wait_ns;       /* after all that it waits for, if these waits have no delays; IPF_ABSENT */
+	int64_t wait_ns;       /* after all it waits for, if these waits have no delays; IPF_ABSENT */
 	uint64_t agent;        /* equal for the requests of one agent */
 };
 
@@ -34,19 +34,19 @@ struct graph_wait {
 	bool barrier;     /* keeps an order only: its delay is not the recorded one */
 };
 
-/* What of a request differs from its record. */
+/* Differences of a request from its record. */
 enum {
 	STEP_UNKNOWN = 1,  /* it waits for, or precedes, a request that does not exist; this is ignored */
 	STEP_OVERLAPS = 2, /* it began while the one that it waits for was running */
 	STEP_DELAYS = 4,   /* it waits for several with different delays, whose ends are not known; the shortest counts */
-	STEP_MOVED = 8,    /* it was recorded before what it waits for; it arrives with that */
+	STEP_MOVED = 8,    /* it was recorded before its parent; it arrives with that */
 };
 
 struct graph_step {
 	size_t request; /* as request_graph_add returned it */
 	size_t first;   /* the first request of its group */
 	const size_t *after;
-	size_t after_count; /* the requests that it waits for; 0 for the first one only */
+	size_t after_count; /* the requests it waits for; 0 for the first one only */
 	int64_t at_ns, wait_ns;
 	unsigned differs; /* STEP_… */
 };
@@ -54,12 +54,12 @@ struct graph_step {
 struct request_graph {
 	struct graph_node *nodes; /* in the order in which they were named */
 	size_t count, cap;
-	struct name_numbers ids; /* of the nodes */
+	struct name_numbers ids; /* the nodes' */
 	struct graph_edge *edges;
 	size_t edge_count, edge_cap;
-	uint32_t *order; /* of the requests; those in a circle are not in it */
+	uint32_t *order; /* the requests'; those in a circle are not in it */
 	size_t ordered, next;
-	size_t *pool; /* the requests that each waits for */
+	size_t *pool; /* the requests each waits for */
 	size_t pool_count, pool_cap;
 	size_t requests;
 	bool failed; /* out of memory; stays set */
@@ -69,7 +69,7 @@ struct request_graph {
 size_t request_graph_add(struct request_graph *g, struct slice id, const struct graph_request *request);
 /* `request` waits for the one with the id `other`. */
 void request_graph_wait(struct request_graph *g, size_t request, struct slice other, const struct graph_wait *wait);
-/* The same for a request that is named first: `id`, which may be added later, waits for `other`. */
+/* The same for a request named first: `id`, which may be added later, waits for `other`. */
 void request_graph_wait_named(struct request_graph *g, struct slice id, size_t other, const struct graph_wait *wait);
 /* After all have been added. `drop_agents`: without requests of other agents than that of the group's first request. */
 void request_graph_sort(struct request_graph *g, bool drop_agents);

@@ -9,7 +9,7 @@
 #include "json/jdoc.h"
 
 struct sniff {
-	const struct jdoc *json; /* the first record; NULL if it is not JSON, or longer than the part that was read */
+	const struct jdoc *json; /* the first record; NULL if it is not JSON, or longer than the part read */
 	const struct csv *csv;   /* the columns if the file is read as CSV; NULL for JSON */
 	struct slice head;       /* the bytes */
 	bool text;               /* it is text in UTF-8 that does not look like JSON or CSV */
@@ -21,7 +21,7 @@ struct sniff {
 bool sniff_members(const struct sniff *sniff, const char *names);
 /* Does the CSV header have all of these columns? */
 bool sniff_columns(const struct sniff *sniff, const char *names);
-/* Does this text occur in the part of the file that was looked at? */
+/* Does this text occur in the part of the file looked at? */
 bool sniff_text(const struct sniff *sniff, const char *text);
 
 #endif

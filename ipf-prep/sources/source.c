@@ -76,7 +76,7 @@ static int read_file_start(const char *path, size_t most, struct buffer *text)
 	return text->failed ? -1 : 0;
 }
 
-/* All layouts: the built-in ones by name, with those that are guessed at the end, then the user's. */
+/* All layouts: the built-in ones by name, with those guessed at the end, then the user's. */
 static struct layout **layouts;
 static size_t layout_count, builtin_count, specific_count;
 
@@ -88,7 +88,7 @@ static int add_layout(const char *file, const char *text, struct ipf_error *err)
 	return layouts[layout_count] ? (layout_count++, 0) : -1;
 }
 
-/* The built-in ones. Their descriptions are tested, so that only memory can lack. */
+/* The built-in ones. Their descriptions are tested, so only memory can lack. */
 static void load_builtins(void)
 {
 	struct ipf_error err = {0};
@@ -114,7 +114,7 @@ static bool is_description(const char *name)
 	return strchr(name, '/') || (len > 5 && strcmp(name + len - 5, ".json") == 0);
 }
 
-/* The format that a file describes: NULL without an error if it is another file. */
+/* The format a file describes: NULL without an error if it is another file. */
 static const struct source_format *load_description(const char *path, struct ipf_error *err)
 {
 	struct buffer text = {0};

@@ -1,5 +1,5 @@
-/* The dataset and trace formats that ipf-prep reads, behind one interface: a file ipf-prep/formats/NAME.json for each
- * that only has values in some places, a file from_NAME.c for each with rules of its own.
+/* The dataset and trace formats ipf-prep reads, behind one interface: a file ipf-prep/formats/NAME.json for each that
+ * only has values in some places, a file from_NAME.c for each with rules of its own.
  *
  * A format declares the unit in which it reads its files (JSON record, line, CSV row, whole file). It gets one unit
  * at a time, makes drafts of it (none, one or several) and hands each to the sink. source_reader.h does the rest:
@@ -28,20 +28,20 @@
 enum source_kind {
 	SOURCE_DATASET,   /* texts */
 	SOURCE_TRACE,     /* recorded requests: arrivals, lengths */
-	SOURCE_GENERATED, /* reads no file: makes requests of lengths that it draws */
+	SOURCE_GENERATED, /* reads no file: makes requests of lengths it draws */
 };
 
 /* Where a list of all formats has it. */
 enum source_group {
 	SOURCE_GROUP_DATASET,
-	SOURCE_GROUP_TRACE,  /* of single requests */
+	SOURCE_GROUP_TRACE,  /* a trace of single requests */
 	SOURCE_GROUP_AGENTS, /* traces of conversations and agents */
-	SOURCE_GROUP_LOG,    /* of servers and gateways */
+	SOURCE_GROUP_LOG,    /* a log of servers and gateways */
 	SOURCE_GROUP_GENERATED,
 	SOURCE_GROUPS
 };
 
-/* What one call of read_record gets. */
+/* The arguments of one call of read_record. */
 enum source_unit {
 	UNIT_JSON,  /* a JSON record: an element of an array, a line of JSON Lines, or a single object */
 	UNIT_OTLP,  /* a JSON record, also made of a message of OTLP in protocol buffers */
@@ -52,7 +52,7 @@ enum source_unit {
 	UNIT_NONE,  /* nothing: read_record makes a request or session at each call, until the sink is full */
 };
 
-/* What the data of a format contains. An option that needs a trait is refused for a format that lacks it. */
+/* The data of a format. An option needing a trait is refused for a format lacking it. */
 enum source_trait {
 	HAS_TURNS = 1,    /* records are conversations: --turns */
 	HAS_FIELDS = 2,   /* --field says where the values are */
@@ -87,16 +87,16 @@ struct sink {
 	void (*unusable)(struct sink *sink, const char *why);
 	/* The same for a record that is none of a request, such as a log line of something else: only -v reports it. */
 	void (*no_request)(struct sink *sink, const char *why);
-	/* Something of a request that is handed over is not in the trace as it was recorded: counts the request under
-	 * `how`, a literal ("extra has members that are not passed on"), which is reported. */
+	/* Something of a request handed over is not in the trace as it was recorded: counts the request under `how`, a
+	 * literal ("extra has members that are not passed on"), which is reported. */
 	void (*inexact)(struct sink *sink, const char *how);
 	bool full; /* no more drafts are wanted: reading ends */
-	/* Gets each record that is unusable and each member that nothing read. A format that parses a string of JSON
-	 * watches that document (jdoc_watch) and hands it to record_notes_members(). NULL: no notes are taken. */
+	/* Gets each record that is unusable and each member nothing read. A format that parses a string of JSON watches
+	 * that document (jdoc_watch) and hands it to record_notes_members(). NULL: no notes are taken. */
 	struct record_notes *notes;
 };
 
-/* What the command line asks of a format. */
+/* The command line's settings for a format. */
 struct source_settings {
 	struct string_list fields; /* NAME=/POINTER, as given */
 	bool lone;                 /* only the first request of a conversation is wanted */
@@ -125,15 +125,15 @@ struct source_format {
 	const char *about; /* one line, for --list */
 	enum source_kind kind;
 	enum source_unit unit;
-	unsigned traits;    /* those that it may have, if it has traits_of (synthetic: without --like) */
+	unsigned traits;    /* those it may have, if it has traits_of (synthetic: without --like) */
 	const char *filled; /* how prompts are made if only lengths are known; NULL: never */
-	/* Members that look like part of a request and are left out on purpose, as record_notes.h has them: NULL or names
+	/* Members looking like part of a request and are left out on purpose, as record_notes.h has them: NULL or names
 	 * separated by spaces. ipf-prep-formats(5) says why. */
 	const char *ignored;
 	/* If a folder is given, only files with this ending are read; NULL: all of them. */
 	const char *ending;
 	const struct layout *layout; /* formats/layout.h, of which the state begins with the address; NULL: there is none */
-	size_t state_size;           /* bytes of the state that every call gets, zeroed before `open`; 0: `state` is NULL */
+	size_t state_size;           /* bytes of the state every call gets, zeroed before `open`; 0: `state` is NULL */
 
 	/* Only `read_record` is required. Each returns 0, or -1 with `err` set. */
 
@@ -141,17 +141,17 @@ struct source_format {
 	int (*open)(void *state, const struct source_settings *settings, struct ipf_error *err);
 	/* A file begins; its CSV header has been read, if it has one (else `csv` is NULL). An error ends the reading. */
 	int (*begin_file)(void *state, const struct csv *csv, struct ipf_error *err);
-	/* Makes drafts of a record. An error of kind IPF_INPUT means that the record is bad: it is reported, skipped and
+	/* Makes drafts of a record. An error of kind IPF_INPUT means the record is bad: it is reported, skipped and
 	 * counted. Any other error ends the reading. */
 	int (*read_record)(void *state, const struct source_record *record, struct sink *sink, struct ipf_error *err);
-	/* All files have been read: makes the drafts that need all of them. An error of kind IPF_CUT means that the end of
-	 * the input is missing; what was handed over stays. Any other is fatal. */
+	/* All files have been read: makes the drafts needing all of them. An error of kind IPF_CUT means the end of the
+	 * input is missing; earlier records stay. Any other is fatal. */
 	int (*finish)(void *state, struct sink *sink, struct ipf_error *err);
 	/* Does the beginning of a file match this format? NULL: `auto` never picks it. */
 	bool (*recognises)(const struct sniff *sniff);
 	/* The traits, if they depend on the settings; NULL: always `traits`. */
 	unsigned (*traits_of)(const void *state);
-	/* Releases what the state holds, not the state itself. */
+	/* Releases the state's members, not the state itself. */
 	void (*close)(void *state);
 };
 
@@ -166,7 +166,7 @@ bool source_recognises(const struct source_format *format, const struct sniff *s
 /* The table, i = 0, 1, … until NULL, in the order in which `auto` asks. */
 const struct source_format *source_at(size_t i);
 enum source_group source_group_of(const struct source_format *format);
-/* By name, or by the path of a file that describes one (it has a slash, or ends in .json). NULL and an error: IPF_USAGE
+/* By name, or by the path of a file describing one (it has a slash, or ends in .json). NULL and an error: IPF_USAGE
  * with the known names, IPF_INPUT if the description is wrong. */
 const struct source_format *source_find(const char *name, struct ipf_error *err);
 

@@ -13,9 +13,9 @@
 #include <string.h>
 
 #define LOOK        ((size_t)64 << 10) /* how much of a file shows whether it is JSON */
-#define REPORTS_MAX 10                 /* bad records that are reported one by one */
+#define REPORTS_MAX 10                 /* bad records reported one by one */
 
-/* The file in progress, and what is reused for the next one. */
+/* The file in progress, and the memory reused for the next one. */
 struct open_file {
 	struct source_reader *reader;
 	struct input *input;
@@ -84,7 +84,7 @@ static void show_progress(const struct open_file *f)
 		              format_count((double)r->records, count), format_count((double)input_bytes(f->input), size));
 }
 
-/* Notes what the format did not read of a record. A format that is `done` with it early did not need the rest. */
+/* Notes the unread members of a record. A format that is `done` with it early did not need the rest. */
 static void note_unread(struct open_file *f, const struct source_record *record, bool done)
 {
 	struct record_notes *notes = &f->reader->notes;
@@ -402,7 +402,7 @@ static int read_file(struct open_file *f, const char *path, struct ipf_error *er
 	return status; /* it stays open, since the next file may be in the same archive */
 }
 
-/* A format that reads nothing makes one record after another. */
+/* A format reading nothing makes one record after another. */
 static int make_records(struct open_file *f, struct ipf_error *err)
 {
 	while (wants_more(f->reader)) {

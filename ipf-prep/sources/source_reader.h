@@ -7,8 +7,8 @@
  *     source_reader_release(&reader);
  *
  * A bad record is skipped and counted; the first ten are reported on standard error. If nothing after an error can be
- * trusted (a JSON array that is cut or malformed, corrupt compression), reading ends: the error is reported, the
- * remaining files are not read, and what was read before is kept.
+ * trusted (a JSON array cut or malformed, corrupt compression), reading ends: the error is reported, the remaining
+ * files are not read, and earlier records are kept.
  */
 #ifndef PREP_SOURCE_READER_H
 #define PREP_SOURCE_READER_H
@@ -26,13 +26,13 @@ struct source_reader {
 	bool quiet;          /* do not report skipped records */
 	struct progress progress;
 
-	struct record_notes notes; /* records that were left out, and members that were not read, of each file */
+	struct record_notes notes; /* records left out, and unread members, of each file */
 	json_t *from;              /* a list */
 	int64_t records;           /* read, including bad ones */
 	int64_t bad;
 	bool ended_early; /* at an error in the input, which is in `why`: "FILE:LINE: text" */
 	char why[1100];
-	int64_t bytes; /* of all files, before decompression */
+	int64_t bytes; /* all files together, before decompression */
 };
 
 /* Reads the files; "-", or no file at all, is standard input. 0, also if the input was bad; -1 for any other error. */

@@ -1,5 +1,5 @@
-/* Writes ipf-prep-formats(5) at build time: copies a page of mdoc from standard input, and puts what the descriptions
- * of formats say in the place of lines such as
+/* Writes ipf-prep-formats(5) at build time: copies a page of mdoc from standard input, and inserts the descriptions of
+ * formats at lines such as
  *
  *     .\" formats dataset       the formats of a group, as items of a list
  *     .\" fields                the fields of a request, as items of a list

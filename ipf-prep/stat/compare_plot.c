@@ -9,7 +9,7 @@
 
 static const char *const sides[] = {"this", "against"};
 
-/* The lines of both sides, as far as they have data; `using` is what is drawn of the blocks NAME_this, NAME_against. */
+/* The lines of both sides, as far as they have data; `using` selects columns of the blocks NAME_this, NAME_against. */
 static void draw_sides(const char *name, const bool has[2], const char *style, FILE *to)
 {
 	static const char *const colours[] = {BLUE, ORANGE};
@@ -90,7 +90,7 @@ static bool has_numbers(const struct comparison *c, enum traffic_numbers k)
 int comparison_draw(const struct comparison *c, const char *path, struct ipf_error *err)
 {
 	struct gnuplot plot;
-	/* arrivals, prompts and answers, and what there is: two in a row */
+	/* arrivals, prompts and answers, as present: two in a row */
 	bool timed = has_numbers(c, TRAFFIC_WAIT) || has_numbers(c, TRAFFIC_GAP);
 	bool cached = c->this.cache_count > 0 || c->against.cache_count > 0;
 	int rows = (3 + has_numbers(c, TRAFFIC_TURNS) + timed + cached + 1) / 2;

@@ -13,9 +13,9 @@
 #include "sources/name_numbers.h"
 
 struct context_lengths {
-	int64_t own;                /* of the requests without the tag "agent"; IPF_ABSENT: there was none */
+	int64_t own;                /* requests without the tag "agent"; IPF_ABSENT: there was none */
 	struct name_numbers agents; /* the values of that tag */
-	int64_t *tokens;            /* of each */
+	int64_t *tokens;            /* each one's */
 	size_t cap;
 	bool failed; /* out of memory; stays set */
 };

@@ -1,5 +1,5 @@
-/* The measures among the tags of a trace: numbers whose names end in a unit (_s, _ms, _tokens), such as times
- * that the recorder measured. */
+/* The measures among the tags of a trace: numbers whose names end in a unit (_s, _ms, _tokens), such as times the
+ * recorder measured. */
 #ifndef PREP_TAG_MEASURES_H
 #define PREP_TAG_MEASURES_H
 

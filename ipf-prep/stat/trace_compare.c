@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WINDOWS_LEAST 50  /* of which an index of dispersion is worth a comparison */
+#define WINDOWS_LEAST 50  /* for an index of dispersion worth comparing */
 #define BEYOND_LEAST  10  /* values beyond a quantile, on either side */
-#define UNKNOWN       2   /* times the limit: a quantile of the reference that is known no better */
+#define UNKNOWN       2   /* times the limit: a quantile of the reference known no better */
 #define COUNT_LEAST   100 /* pairs for a correlation, prompts for a hit rate */
 
 /* ---- reading ---- */
@@ -100,8 +100,8 @@ static void compare_dispersion(struct comparison *c)
 	}
 }
 
-/* By what share a quantile of so many values is known: half of the distance between those a standard error of its rank
- * below and above. */
+/* The precision of a quantile of so many values, as a share: half of the distance between those a standard error of its
+ * rank below and above. */
 static double uncertainty(const struct quantile_table *t, double p, int64_t count)
 {
 	double error = sqrt(p * (1 - p) / (double)count), value = quantile_table_at(t, p);
@@ -146,7 +146,7 @@ static void compare_numbers(struct comparison *c, enum traffic_numbers k)
 		compare_quantile(c, k, percents[i]);
 }
 
-/* The hit rate of a cache of this size, between the sizes that are known. */
+/* The hit rate of a cache of this size, between the sizes known. */
 static double hit_rate_at(const struct traffic_figures *f, double tokens)
 {
 	const struct prompt_cache *c = f->caches;
@@ -162,7 +162,7 @@ static double hit_rate_at(const struct traffic_figures *f, double tokens)
 
 static void compare_hits(struct comparison *c)
 {
-	/* of the tokens in different blocks of the reference */
+	/* distances of tokens in different blocks of the reference */
 	static const double parts[] = {1, 1.0 / 4, 1.0 / 16, 1.0 / 64};
 	bool known = !isnan(c->this.hit_rate) && !isnan(c->against.hit_rate);
 	int64_t requests = c->this.requests < c->against.requests ? c->this.requests : c->against.requests;

@@ -6,7 +6,7 @@
  *     json_t *json = comparison_json(&c);
  *     comparison_show(&c, stdout);
  *
- * Each of the two may be a trace or a model. A figure that the data do not allow says why instead.
+ * Each of the two may be a trace or a model. A figure the data do not allow says why instead.
  */
 #ifndef PREP_TRACE_COMPARE_H
 #define PREP_TRACE_COMPARE_H
@@ -18,7 +18,7 @@
 enum { COMPARISON_ROWS = 64 };
 
 enum comparison_unit {
-	COMPARE_RATIO,  /* of the difference to the reference */
+	COMPARE_RATIO,  /* as a ratio to the reference */
 	COMPARE_NUMBER, /* the difference itself */
 	COMPARE_SHARE,  /* the same of shares, which people read in percentage points */
 };

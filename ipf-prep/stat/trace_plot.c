@@ -5,9 +5,9 @@
 
 #include <math.h>
 
-#define BINS   300 /* of the time axis */
-#define POINTS 400 /* of a cumulative distribution */
-#define GROUPS 60  /* of consecutive prompts */
+#define BINS   300 /* the time axis' */
+#define POINTS 400 /* a cumulative distribution's */
+#define GROUPS 60  /* sets of consecutive prompts */
 
 #define BLUE   "'#1f77b4'"
 #define ORANGE "'#ff7f0e'"

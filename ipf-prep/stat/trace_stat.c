@@ -32,7 +32,7 @@ static const struct option_spec specs[] = {
 	OPTION(OPTION_FILE, 0, "against", "FILE", struct stat_options, against,
            "compare with FILE, a trace or a model of ipf-prep fit: arrivals, lengths, sessions, prefix cache hits"),
 	OPTION_UNSHAPING(OPTION_FILE, 0, "plot", "FILE", struct stat_options, plot,
-                     "also draw plots to FILE, .png or .svg (requires gnuplot)"),
+                     "draw plots to FILE as well, .png or .svg (requires gnuplot)"),
 	OPTION_UNSHAPING(OPTION_FILE, 'o', "output", "FILE", struct stat_options, common.output,
                      "write to FILE (default: standard output)"),
 	INPUT_LIMITS(struct stat_options, common),
@@ -111,7 +111,7 @@ static void show_counting(json_t *tokens, FILE *to)
 	else if (strcmp(by, "estimate") == 0)
 		fprintf(to, "estimated, %s: no tokenizer counted them\n", shown(rule ? rule : "approximately").text);
 	else if (strcmp(by, "unknown") == 0)
-		fputs("it is not known what counted them\n", to);
+		fputs("their tokenizer is not known\n", to);
 	else
 		fprintf(to, "%s %s; text by %s\n", strcmp(by, "drawn") == 0 ? "drawn by" : "recorded in the data,",
 		        shown(source ? source : "of lengths").text,
@@ -121,7 +121,7 @@ static void show_counting(json_t *tokens, FILE *to)
 		            .text);
 }
 
-/* What of the data is not in the trace, a line each: `name` is that of the member that says what. */
+/* Parts of the data missing from the trace, a line each: `name` is that of the member with the text. */
 static void show_missing(FILE *to, const char *title, json_t *list, const char *name)
 {
 	size_t i;
@@ -170,7 +170,7 @@ static void show(json_t *figures, FILE *to)
 	show_missing(to, "not used", json_object_get(figures, "unread"), "member");
 }
 
-/* A comparison, or if it is NULL the figures of a trace; `figures` is what is written as JSON. */
+/* A comparison, or if it is NULL the figures of a trace; `figures` becomes the JSON. */
 static int write_figures(json_t *figures, const struct stat_options *o, const struct comparison *compared,
                          struct ipf_error *err)
 {

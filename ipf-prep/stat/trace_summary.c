@@ -35,7 +35,7 @@ static void add_prompt_text(struct trace_summary *t, const struct trace_request 
 	struct slice list = trace_prompt(r);
 	if (r->tools.data && !context)
 		add_text(t, r->tools, prefix_reuse_add_block);
-	/* Without the brackets, so that the texts of a session continue like one list. */
+	/* Without the brackets, so the texts of a session continue like one list. */
 	add_text(t, (struct slice){list.data + 1, list.len - 2}, prefix_reuse_add_block);
 	prefix_reuse_add_rest(&t->texts, (int64_t)t->pending.len); /* too short for a block */
 	if (r->context_session && trace_answer(r).data)            /* part of the next turn's prompt */

@@ -1,4 +1,4 @@
-/* Figures of a request trace: arrivals, lengths, sessions, and what prompts share.
+/* Figures of a request trace: arrivals, lengths, sessions, and common beginnings of prompts.
  *
  *     struct trace_summary summary = {0};
  *     trace_summary_read(&summary, reader, &cut, &err);
@@ -21,12 +21,12 @@ struct trace_summary {
 	struct samples at, wait;      /* arrivals, and waits between turns, in seconds */
 	struct samples hang_up;       /* from the start to the client's disconnecting, in seconds */
 	struct samples input, output; /* tokens */
-	struct samples inputs;        /* of each request that has a list of them */
-	struct samples turns;         /* of each session */
+	struct samples inputs;        /* each request with a list of them */
+	struct samples turns;         /* each session's */
 	int64_t requests, failed;
 	int64_t sessions, single_requests, with_parents, with_query;
 	int64_t shorter;                   /* requests of sessions with a shorter prompt than the one before */
-	struct prefix_reuse blocks, texts; /* of the requests with recorded blocks, and of the others */
+	struct prefix_reuse blocks, texts; /* the requests with recorded blocks, and the others */
 	struct tag_measures tags;
 	struct media_sums media;
 	int64_t with_media; /* requests */
@@ -34,12 +34,12 @@ struct trace_summary {
 	json_t *tokens;     /* who counted the tokens */
 	json_t *left_out;   /* records that are not in the trace; NULL: none */
 	json_t *unread;     /* members of records that are not; NULL: none */
-	/* of the session at hand */
+	/* the current session's */
 	struct buffer session; /* its name */
 	int64_t session_turns;
 	struct context_lengths lengths;
 	struct buffer pending; /* text that does not fill a block yet */
-	int64_t context_bytes; /* of text that is in blocks */
+	int64_t context_bytes; /* text in blocks */
 };
 
 /* Reads the whole trace. If it is cut, *cut is the error, and the summary covers the part before the cut. */

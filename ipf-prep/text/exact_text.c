@@ -68,7 +68,7 @@ static void pad(const struct exact_text *e, struct rng *rng, size_t skip, int64_
 
 /* A piece: the first `count` tokens of a text of `full` tokens. */
 struct text_piece {
-	struct slice opener; /* the word that it begins with; absent: none */
+	struct slice opener; /* the word it begins with; absent: none */
 	bool first;          /* no text stands before it */
 	int64_t full, count;
 };

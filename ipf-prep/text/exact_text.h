@@ -1,6 +1,6 @@
 /* Synthetic prose with an exact number of tokens of a model's tokenizer (synthetic_text.h gives a number of bytes).
  *
- * It consists of pieces whose tokens do not depend on what follows: each piece begins at a space, and no tokenizer for
+ * It consists of pieces whose tokens do not depend on later text: each piece begins at a space, and no tokenizer for
  * running text merges two words across a space.
  *
  *     struct exact_text exact = {.tokens = counter};
@@ -20,13 +20,13 @@ struct exact_text {
 	const char *salt; /* changes the openers of pieces and the text of blocks; NULL: none */
 	/* The rest is set by the functions. */
 	struct opening_words first, next; /* for the beginning of a text, and after other text; made at first use */
-	double bytes_a_token;             /* of prose; 0: not measured yet */
+	double bytes_a_token;             /* in prose; 0: not measured yet */
 	struct buffer text;
 	bool made, failed;
 };
 
-/* How a piece begins, so that it differs from its siblings in its first token. Its opener follows from what the
- * siblings have before them and from its place among them. */
+/* How a piece begins, so it differs from its siblings in its first token. Its opener follows from the text before the
+ * siblings and from its place among them. */
 struct exact_text_start {
 	bool apart; /* the piece has siblings, or may have */
 	uint64_t parent;
@@ -42,14 +42,14 @@ void exact_text_block(struct exact_text *e, uint64_t id, const struct exact_text
 void exact_text_prose(struct exact_text *e, struct rng *rng, const struct exact_text_start *start, int64_t count,
                       struct buffer *out);
 
-/* Makes the whole text have `count` tokens: cuts its end, or appends prose. Returns the number of tokens that it has
- * then, which may differ by a few. */
+/* Makes the whole text have `count` tokens: cuts its end, or appends prose. Returns the number of tokens it has then,
+ * which may differ by a few. */
 int64_t exact_text_fit(struct exact_text *e, struct rng *rng, int64_t count, struct buffer *text);
 
-/* Brings a text that lacks a few tokens to `count` by appending words of one token each; may remove its last word. */
+/* Brings a text lacking a few tokens to `count` by appending words of one token each; may remove its last word. */
 void exact_text_pad(struct exact_text *e, struct rng *rng, int64_t count, struct buffer *text);
 
-/* Replaces `out` by a text of `count` tokens that ends in an empty line, so that what follows does not change them. */
+/* Replaces `out` by a text of `count` tokens ending in an empty line, so later text does not change them. */
 void exact_text_prefix(struct exact_text *e, struct rng *rng, int64_t count, struct buffer *out);
 
 void exact_text_release(struct exact_text *e);

@@ -12,7 +12,7 @@ struct opening_words {
 	struct buffer text; /* the words, one after another */
 	struct opening_word {
 		uint32_t at, len;
-	} * words; /* in a random order that depends on the tokenizer only */
+	} * words; /* in a random order depending on the tokenizer only */
 	size_t count, cap;
 	bool failed; /* out of memory */
 };

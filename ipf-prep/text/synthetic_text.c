@@ -16,7 +16,7 @@ struct word {
 };
 
 #define WORDS_MAX   400
-#define CLOSING_MAX 12 /* the longest word that ends a text */
+#define CLOSING_MAX 12 /* the longest word ending a text */
 
 static struct {
 	struct word words[WORDS_MAX];
@@ -133,7 +133,7 @@ void synthetic_text_content(struct slice text)
 	content = text;
 }
 
-/* Replaces a character that is cut at the end by full stops. */
+/* Replaces a character cut at the end by full stops. */
 static void mend_end(char *text, size_t len)
 {
 	size_t from = len > 3 ? len - 3 : 0, good;
@@ -233,7 +233,7 @@ void synthetic_text_block(uint64_t id, size_t size, const char *salt, size_t len
 	struct rng rng;
 	size_t before = out->len;
 	rng_init(&rng, 0, synthetic_text_name("block", salt, name), id);
-	synthetic_text_prose(&rng, size - 1, out); /* and a space, so that blocks do not join */
+	synthetic_text_prose(&rng, size - 1, out); /* and a space, so blocks do not join */
 	buffer_byte(out, ' ');
 	if (out->failed)
 		return;

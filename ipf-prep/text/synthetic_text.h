@@ -1,6 +1,6 @@
 /* Synthetic prose: English-looking sentences from a grammar and lists of words, for prompts whose text was not
- * recorded. It is varied, so that it gives no advantage to speculative decoding or to a router. The same generator
- * gives the same bytes on every machine. It is fast, because a trace may need hundreds of megabytes.
+ * recorded. It is varied, so it gives no advantage to speculative decoding or to a router. The same generator gives the
+ * same bytes on every machine. It is fast, because a trace may need hundreds of megabytes.
  *
  * The text is ASCII without quotes, backslashes and line breaks, so it needs no escaping in JSON.
  */
@@ -22,7 +22,7 @@ void synthetic_text_block(uint64_t id, size_t size, const char *salt, size_t len
  * end. Call it once, before any text is made. */
 void synthetic_text_content(struct slice text);
 
-/* The name of a random generator that depends on the salt: "NAME" or "NAME:SALT". Returns `text`. */
+/* The name of a random generator depending on the salt: "NAME" or "NAME:SALT". Returns `text`. */
 const char *synthetic_text_name(const char *name, const char *salt, char text[512]);
 
 #endif

@@ -1,4 +1,4 @@
-/* What a whole run shows, beyond the figures of its requests: all analyses of a report.
+/* Figures of a whole run, beyond those of its requests: all analyses of a report.
  *
  *     struct analyses analyses;
  *     analyses_build(&analyses, &input, &err);
@@ -15,10 +15,10 @@
 #include "analysis/session_figures.h"
 #include "figures/server_figures.h"
 
-/* Those that take time. */
+/* Those taking time. */
 enum { ANALYSIS_SATURATION = 1, ANALYSIS_SESSIONS = 2, ANALYSIS_AUTOSCALING = 4, ANALYSIS_REPEATS = 8 };
 
-/* What was not wanted is as if the run had nothing of it. */
+/* An analysis not wanted is empty, as if the run had nothing for it. */
 struct analyses {
 	struct saturation saturation;
 	struct load_objectives objectives; /* with the saturation */
@@ -28,7 +28,7 @@ struct analyses {
 	struct repeats repeats;
 };
 
-/* What the analyses are made from, and how. */
+/* The sources and settings of the analyses. */
 struct analysis_input {
 	const struct run_data *run;
 	const struct run_figures *figures;

@@ -21,7 +21,7 @@ struct due_rows {
 	int64_t window_ns;
 };
 
-/* What was due in a range of time. */
+/* The requests due in a range of time. */
 struct judged {
 	int64_t requests, judged, missed, missed_tokens;
 	bool met; /* meaningless without judged requests */
@@ -35,7 +35,7 @@ static int by_due(const void *a, const void *b)
 	return (x->n > y->n) - (x->n < y->n);
 }
 
-/* The first request that was due at that time or later. */
+/* The first request due at that time or later. */
 static int64_t first_due(const struct due_rows *due, int64_t at_ns)
 {
 	int64_t low = 0, high = due->count;
@@ -196,7 +196,7 @@ static int find_events(struct autoscaling *a, const struct run_data *run)
 	return 0;
 }
 
-/* ---- what happened then ---- */
+/* ---- the server's reaction ---- */
 
 /* When the objectives were missed first, and met again. */
 static void find_times(struct autoscaling_event *e, const struct due_rows *due)
@@ -279,7 +279,7 @@ static void find_enough(struct autoscaling *a, const struct due_rows *due)
 		known |= !isnan(a->events[i].replicas_most);
 	a->rate_per_replica = known && a->objectives ? rate_per_replica(due) : NAN;
 	if (!a->objectives)
-		a->no_enough = due->run->slo->count > 0 ? "no request has the figures that the objectives are for"
+		a->no_enough = due->run->slo->count > 0 ? "no request has the figures of the objectives"
 		                                        : "no objectives are given (--slo)";
 	else if (!known)
 		a->no_enough = due->run->parts[0].predicted ? "the number of replicas was fixed (ipf-fire --replicas MIN:MAX)"

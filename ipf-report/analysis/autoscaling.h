@@ -1,5 +1,5 @@
-/* What a server that scales did about more load: after the begin of each spike and of each ramp, when the objectives
- * were missed, when they were met again, what was beyond them meanwhile, and the replicas over time.
+/* A scaling server's reaction to more load: after the begin of each spike and of each ramp, when the objectives were
+ * missed, when they were met again, the requests beyond them meanwhile, and the replicas over time.
  *
  *     struct autoscaling a;
  *     autoscaling_find(&a, &run, &servers, &err);
@@ -30,7 +30,7 @@
 enum { AUTOSCALING_EVENTS_MOST = 64, AUTOSCALING_REQUESTS = 20, AUTOSCALING_STEADY = 3 };
 #define AUTOSCALING_RISE 1.5
 
-/* Seconds count from the begin of the event; what does not exist is NAN. */
+/* Seconds count from the begin of the event; an absent value is NAN. */
 struct autoscaling_event {
 	int32_t stage;
 	bool ramp;

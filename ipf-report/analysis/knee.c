@@ -66,8 +66,8 @@ static double plateau(const struct rate *rates, size_t count, size_t below)
 	return fmin(fmax(rate, below ? rates[below - 1].offered : 0), rates[below].offered);
 }
 
-/* The falling line through the points beyond the first `below`, and where it meets that of what was offered. False: it
- * does not fall, or meets it elsewhere. */
+/* The falling line through the points beyond the first `below`, and where it meets the offered load's. False: it does
+ * not fall, or meets it elsewhere. */
 static bool falling_line(const struct rate *rates, size_t count, size_t below, double *rate, double *slope)
 {
 	double w = 0, x = 0, y = 0, xx = 0, xy = 0;
@@ -136,7 +136,7 @@ void knee_fit(const struct knee_point *points, size_t count, struct knee *knee)
 	knee->misfit = sqrt(squares / (double)count);
 }
 
-/* The parts of a point, drawn anew: what arrived in a part stays together with what was completed of it. */
+/* The parts of a point, drawn anew: a part's arrivals stay together with its completions. */
 static struct rate draw(const struct knee_point *p, struct rng *rng)
 {
 	double offered = 0, completed = 0;

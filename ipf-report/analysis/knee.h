@@ -7,16 +7,16 @@
  *     knee_interval(points, count, &low, &high, &err);
  *
  * The model is the asymptotic bound of an open system (Denning and Buzen, "The Operational Analysis of Queueing Network
- * Models", ACM Computing Surveys 10(3), 1978): below its capacity everything that is offered is completed, above it the
- * throughput is the capacity. It has one parameter, so that few points suffice. Beyond the knee the
- * throughput may also fall on a line (a retrograde curve), if at least KNEE_LINE points are there and the line falls by
- * more than KNEE_FALL of the capacity up to the highest rate. A point counts by its length over its rate, the inverse
- * of the variance of a Poisson count.
+ * Models", ACM Computing Surveys 10(3), 1978): below its capacity everything offered is completed, above it the
+ * throughput is the capacity. It has one parameter, so few points suffice. Beyond the knee the throughput may also fall
+ * on a line (a retrograde curve), if at least KNEE_LINE points are there and the line falls by more than KNEE_FALL of
+ * the capacity up to the highest rate. A point counts by its length over its rate, the inverse of the variance of a
+ * Poisson count.
  *
  * For the interval, each point is measured in KNEE_BATCHES successive parts, which are drawn anew with replacement,
  * KNEE_DRAWS times, each time with a fit (Efron and Tibshirani, An Introduction to the Bootstrap, 1993, chapter 13:
- * percentile intervals). It covers what varies within a point, not what differs from run to run. The generator is named
- * and seeded: equal points give equal intervals.
+ * percentile intervals). It covers the variation within a point, not that from run to run. The generator is named and
+ * seeded: equal points give equal intervals.
  *
  * Pure; rates may be in any unit.
  */
@@ -33,7 +33,7 @@ enum { KNEE_BATCHES = 10, KNEE_DRAWS = 1000, KNEE_POINTS_MOST = 256, KNEE_LINE =
 struct knee_point {
 	double seconds;                 /* its length: above 0 */
 	double offered[KNEE_BATCHES];   /* arrivals in each part of it; their sum is above 0 */
-	double completed[KNEE_BATCHES]; /* what was completed of them, in a part of the same length */
+	double completed[KNEE_BATCHES]; /* completions, in a part of the same length */
 };
 
 /* Per second, over the whole point. */

@@ -10,7 +10,7 @@
 /* A point as the search needs it; in the order of the users. */
 struct level {
 	double users, rate, seconds;
-	double variance; /* of the rate */
+	double variance; /* the rate's */
 };
 
 static int by_users(const void *a, const void *b)
@@ -65,7 +65,7 @@ static bool is_near(const struct level *level, const struct level *most)
 	return level->rate >= PLATEAU_NEAR * most->rate - PLATEAU_SIGMAS * sqrt(level->variance + most->variance);
 }
 
-/* Is the growth from one point to another less than half of that of the users, and not by chance? */
+/* Is the growth from one point to another less than half of the users', and not by chance? */
 static bool is_flat(const struct level *from, const struct level *to)
 {
 	double ratio = to->users / from->users;
@@ -137,7 +137,7 @@ int plateau_interval(const struct plateau_point *points, size_t count, struct pl
 		}
 		find(levels, count, &drawn);
 		samples_add(&rates, drawn.rate);
-		samples_add(&users, drawn.users); /* not a number that is not known */
+		samples_add(&users, drawn.users); /* not an unknown number */
 	}
 	const double wider = few_batches(p);
 	p->rate_low = fmax(p->rate - wider * (p->rate - samples_percentile(&rates, 2.5)), 0);

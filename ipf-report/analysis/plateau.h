@@ -9,7 +9,7 @@
  * In a closed system the throughput rises with the users up to the asymptotic bound: capacity = throughput at which
  * something is always busy (Denning and Buzen, "The Operational Analysis of Queueing Network Models", ACM Computing
  * Surveys 10(3), 1978). How it rises depends on the server: in proportion, where requests do not disturb each other,
- * and less where they share batches. So nothing is assumed of the points below. The plateau is
+ * and less where they share batches. The points below can have any form. The plateau is
  *
  *   - the points from the fewest users on that complete PLATEAU_NEAR of the most that any point completes, or less by
  *     no more than chance (PLATEAU_SIGMAS standard errors), up to the first that completes less again;
@@ -19,7 +19,7 @@
  * The capacity is its mean. The users that reach it follow from the point below it: at the throughput of each of its
  * users, limited to the users of both points.
  *
- * The interval is made as that of knee.h, and widened for the few parts of each point. Pure.
+ * The interval is made as in knee.h, and widened for the few parts of each point. Pure.
  */
 #ifndef REPORT_PLATEAU_H
 #define REPORT_PLATEAU_H
@@ -44,13 +44,13 @@ double plateau_point_rate(const struct plateau_point *p);
 struct plateau {
 	bool flat;                                         /* else the throughput still rose at the most users */
 	double rate;                                       /* completed per second on it */
-	double users;                                      /* that reach it; NAN: the fewest of all points do */
+	double users;                                      /* reaching it; NAN: the fewest of all points do */
 	size_t below, on;                                  /* points before it, and on it */
 	bool falls;                                        /* beyond it, more users complete less */
 	double rate_low, rate_high, users_low, users_high; /* 95 % intervals; NAN: see users */
 };
 
-/* Of 1 to KNEE_POINTS_MOST points; sets all but the intervals. */
+/* Fits 1 to KNEE_POINTS_MOST points; sets all but the intervals. */
 void plateau_find(const struct plateau_point *points, size_t count, struct plateau *p);
 /* Sets the intervals. Fails only when memory runs out. */
 int plateau_interval(const struct plateau_point *points, size_t count, struct plateau *p, struct ipf_error *err);

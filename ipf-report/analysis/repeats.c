@@ -21,10 +21,10 @@ struct work {
 	const struct run_data *run;
 	const struct figure_options *options;
 	int runs;
-	struct samples *latencies; /* of each run, of one metric */
-	double *over, *under;      /* of each run */
+	struct samples *latencies; /* each run's, for one metric */
+	double *over, *under;      /* each run's */
 	struct edge_rules *rules;
-	struct completions *completed; /* of each run */
+	struct completions *completed; /* each run's */
 	int64_t *measured_ns;          /* the same: its windows */
 };
 
@@ -81,7 +81,7 @@ static void add_row(struct work *w, enum figure_kind kind, const struct row *row
 	}
 }
 
-/* What a run completed in its windows, whichever stage started it, as its report alone says. */
+/* A run's completions in its windows, whichever stage started them, as its report alone has them. */
 static int complete(struct work *w, int run, struct ipf_error *err)
 {
 	struct counted_rows of = {w->run, run, -1};
@@ -139,13 +139,13 @@ static void read_sums(struct work *w, enum figure_kind kind, double *of_runs)
 		known = add_completions(w, kind);
 	else
 		for_rows(w->run, row) add_row(w, kind, row);
-	/* what of a steady part ended within it is what the windows say, not the rows */
+	/* the windows, not the rows, have the completions within a steady part */
 	known &= !rate || w->options->window != WINDOW_STEADY;
 	for (int r = 0; r < w->runs; r++)
 		of_runs[r] = known && w->under[r] > 0 ? w->over[r] / w->under[r] : NAN;
 }
 
-/* ---- what they come to ---- */
+/* ---- summaries ---- */
 
 double repeats_critical(int n, double level)
 {

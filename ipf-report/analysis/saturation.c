@@ -9,7 +9,7 @@
 
 const char *const saturation_status_names[] = {NULL, "not known", "not saturated", "saturated"};
 
-/* What the points are made from. */
+/* The sources of the points. */
 struct source {
 	const struct run_data *run;
 	struct knee_point *curve;     /* one for each point of the saturation */
@@ -21,7 +21,7 @@ struct source {
 
 /* A part of a stage, on one clock. */
 struct piece {
-	const struct row *rows; /* of the stage */
+	const struct row *rows; /* the stage's */
 	int64_t count;
 	bool closed;              /* a closed loop: its requests are due when they start */
 	int64_t begin_ns, end_ns; /* in which its requests were due */
@@ -275,8 +275,8 @@ static int add_stage(struct saturation *s, struct source *from, struct piece who
 	return 0;
 }
 
-/* What a closed loop completes from begin to end: each request by the share of its time that lies between them, so that
- * it does not matter where in a batch of answers they fall. */
+/* A closed loop's completions from begin to end: each request by the share of its time lying between them, so the
+ * position in a batch of answers does not matter. */
 static void count_loop(const struct source *from, const struct piece *piece, struct plateau_point *p)
 {
 	double length = (double)(piece->end_ns - piece->begin_ns), part = length / KNEE_BATCHES;
@@ -314,7 +314,7 @@ static int add_loop(struct saturation *s, struct source *from, struct piece whol
 	if (!point.left_out && least * SATURATION_LENGTHS > length)
 		point.left_out = "the stage is too short for its latencies";
 	if (!point.left_out && schedule->pace_ns != first_pace_ns(from->run))
-		point.left_out = "its pace differs from that of the first closed loop";
+		point.left_out = "its pace differs from the first closed loop's";
 	if (!point.left_out) {
 		struct plateau_point *level = &from->levels[s->count];
 		level->users = point.users;
@@ -419,7 +419,7 @@ static void not_known(struct saturation *s, const char *why, const char *detail)
 	snprintf(s->reason, sizeof s->reason, "%s%s%.200s", why, *detail ? ": " : "", detail);
 }
 
-/* The points that are on the curve, at the beginning of `curve`; their number. */
+/* The points on the curve, at the beginning of `curve`; their number. */
 static size_t keep_used(const struct saturation *s, struct knee_point *curve)
 {
 	size_t used = 0;
@@ -489,7 +489,7 @@ static int find_plateau(struct saturation *s, struct plateau_point *levels, stru
 	return 0;
 }
 
-/* Does a point bring more than what the server can do? */
+/* Does a point bring more load than the server can handle? */
 static bool is_beyond(const struct saturation *s, const struct saturation_point *p)
 {
 	if (p->left_out)

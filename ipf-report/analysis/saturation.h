@@ -6,24 +6,23 @@
  *     if (s.status == SATURATION_REACHED) … s.rate, s.low, s.high …
  *     saturation_release(&s);
  *
- * Each open-loop stage of constant rate is a point of the curve that knee.h fits, and so is each of RAMP_PIECES pieces
- * of a ramp. A point is made so that neither the beginning nor the end of a stage distorts it:
+ * Each open-loop stage of constant rate is a point of the curve of knee.h, and so is each of RAMP_PIECES pieces of a
+ * ramp. A point is made so that neither the beginning nor the end of a stage distorts it:
  *
- *   - requests count when they complete, whichever stage they are of: a server that works off a backlog is busy;
+ *   - requests count when they complete, whichever stage they are of: a server with a backlog is busy;
  *   - from the p99 of the stage's latencies after its begin on, at most half of its length: until then it fills;
- *   - until its end, so that a drain, in which the load falls, never counts;
+ *   - until its end, so a drain, in which the load falls, never counts;
  *   - against the arrivals of the same length of time, earlier by the median latency: those that complete then.
  *
  * A piece of a rising ramp counts arrivals in it, and completions later by the median latency of the first fifth.
  *
- * A stage is left out if its requests waited for slots or connections of the client (its load was not that of the
- * schedule), if they depend on answers (closed loops, sessions), if its rate varies, or if it is too short for its
- * latencies.
+ * A stage is left out if its requests waited for slots or connections of the client (its load was not the schedule's),
+ * if they depend on answers (closed loops, sessions), if its rate varies, or if it is too short for its latencies.
  *
- * Closed loops are the points of the plateau that plateau.h finds. Each counts the requests of its stage from the p99
- * of their latencies after its begin (or its ramp-up) on, at most half of its length, until its end or, if the stage is
- * bounded by a count, until its last request starts. A request counts by the share of its time that lies between them.
- * Shards of a run are one loop, with the users of all of them; repeats are points with their own users.
+ * Closed loops are the points of the plateau by plateau.h. Each counts the requests of its stage from the p99 of their
+ * latencies after its begin (or its ramp-up) on, at most half of its length, until its end or, if the stage is bounded
+ * by a count, until its last request starts. A request counts by the share of its time lying between them. Shards of a
+ * run are one loop, with the users of all of them; repeats are points with their own users.
  */
 #ifndef REPORT_SATURATION_H
 #define REPORT_SATURATION_H
@@ -55,9 +54,9 @@ extern const char *const saturation_status_names[]; /* "not known", "not saturat
 
 struct saturation_point {
 	int32_t stage;
-	int part;             /* of the run, if these are repeats; else 0 */
-	double begin_s;       /* of a piece of a ramp: when it begins in its stage; NAN */
-	double users;         /* of a closed loop; 0: it is none */
+	int part;             /* the run's, if these are repeats; else 0 */
+	double begin_s;       /* a piece of a ramp: when it begins in its stage; NAN */
+	double users;         /* a closed loop's; 0: it is none */
 	double offered;       /* arrivals per second; NAN in a closed loop */
 	double completed;     /* per second; NAN if `left_out` */
 	const char *left_out; /* why it is not on the curve; NULL: it is */
@@ -69,7 +68,7 @@ struct saturation {
 	bool by_users;          /* the points are closed loops */
 	struct knee knee;       /* unless it is not known; of closed loops: the rate, and the points below and above */
 	double low, high;       /* 95 % interval of knee.rate */
-	struct plateau plateau; /* of closed loops, unless it is not known */
+	struct plateau plateau; /* for closed loops, unless it is not known */
 	const struct saturation_point *highest; /* the highest load; NULL if there are not points enough … */
 	double highest_offered, highest_completed, highest_users; /* … and its figures */
 	const struct saturation_point *beyond;                    /* the lowest load beyond the knee; NULL */
@@ -77,7 +76,7 @@ struct saturation {
 	size_t count;
 };
 
-/* "", or if less than the offered rate was completed although the server is not saturated, why that is not said: to
+/* "", or if less than the offered rate was completed although the server is not saturated, why this is not said: to
  * follow a sentence with both rates. */
 const char *saturation_excuse(double offered, double completed);
 

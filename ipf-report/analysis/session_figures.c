@@ -23,7 +23,7 @@ const char *const session_distribution_names[SESSION_DISTRIBUTIONS] = {
 	[SESSION_WAITED_BY] = "waited_by",
 };
 
-/* What is gathered of each complete session. */
+/* The values of each complete session. */
 struct gathered {
 	struct samples of[SESSION_DISTRIBUTIONS];
 };
@@ -33,7 +33,7 @@ struct followed {
 	int64_t path, time_ns, part_ns[SESSION_PARTS];
 };
 
-/* A session that was sent: as often as the schedule comes to it. */
+/* A sent session: as often as the schedule comes to it. */
 struct sent_session {
 	int part;  /* the repeat; 0 in shards of one run */
 	int64_t n; /* its first request */

@@ -56,7 +56,7 @@ int64_t session_graph_due(const struct row *row)
 	                                                  : row->start_ns;
 }
 
-/* The last of rows[0 … before - 1] that ended by then; -1: none did. */
+/* The last of rows[0 … before - 1] ended by then; -1: none did. */
 static int64_t last_ended(const struct row *const *rows, int64_t before, int64_t by_ns)
 {
 	int64_t low = 0, high = before;

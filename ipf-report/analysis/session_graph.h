@@ -6,8 +6,8 @@
  *     session_graph_width(&graph, &width);
  *     session_graph_release(&graph);
  *
- * Results say what a request waited for ("after" in ipf-results(5)). Those that were collected by an earlier
- * version, or come from another tool, do not: then a request waited for the latest one that had ended when it was due.
+ * Results contain the parents of a request ("after" in ipf-results(5)). Those collected by an earlier version, or come
+ * from another tool, do not: then a request waited for the latest one that had ended when it was due.
  */
 #ifndef REPORT_SESSION_GRAPH_H
 #define REPORT_SESSION_GRAPH_H
@@ -17,7 +17,7 @@
 struct session_graph {
 	const struct row *const *rows; /* set by the caller: they have a start and an end */
 	int64_t count;
-	bool known;                 /* do the results say what its requests waited for? */
+	bool known;                 /* do the results contain its parents? */
 	struct session_place *by_n; /* where each n is in `rows` */
 	int64_t *followers;         /* for each row, how many waited for it */
 };
@@ -26,7 +26,7 @@ struct session_graph {
 int session_graph_link(struct session_graph *graph);
 /* When a request could have started if nothing had held it back: due, in a closed loop ready. */
 int64_t session_graph_due(const struct row *row);
-/* The request that ended last of those that request number `at` waited for; -1: it waited for none. */
+/* The request ending last of those that request number `at` waited for; -1: it waited for none. */
 int64_t session_graph_before(const struct session_graph *graph, int64_t at);
 void session_graph_release(struct session_graph *graph);
 

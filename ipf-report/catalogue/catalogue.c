@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- values that are no member of their own ---- */
+/* ---- values without a member of their own ---- */
 
 static const char *token_source(const struct figures *f)
 {
@@ -18,7 +18,7 @@ static const char *token_source(const struct figures *f)
 	return f->by_source[most] > 0 ? sources[most] : NULL;
 }
 
-/* Numbers that exist under a condition. */
+/* Numbers under a condition. */
 #define NUMBER_IF(name_, condition_, value_)                                                                           \
 	static double name_(const struct figures *f)                                                                       \
 	{                                                                                                                  \
@@ -57,16 +57,16 @@ NUMBER_IF(outputs_share, decided_outputs(f) > 0, (double)f->outputs[OUTPUT_VALID
 NUMBER_IF(outputs_low, true, share_interval(f->outputs[OUTPUT_VALID], decided_outputs(f)).low)
 NUMBER_IF(outputs_high, true, share_interval(f->outputs[OUTPUT_VALID], decided_outputs(f)).high)
 
-/* Of the values of a tag. */
+/* Figures for the values of a tag. */
 NUMBER_IF(fairness_groups, f->fairness.groups > 0, f->fairness.groups)
 NUMBER_IF(fairness_goodput, f->fairness.groups > 0, f->fairness.goodput)
 NUMBER_IF(fairness_tokens, f->fairness.groups > 0, f->fairness.output_tokens)
 
-/* Of users that began at the same moment. */
+/* Figures for users beginning at the same moment. */
 NUMBER_IF(together_ttft, f->together.requests > 0, f->together.ttft_p99_ms)
 NUMBER_IF(together_e2e, f->together.requests > 0, f->together.e2e_p99_ms)
 
-/* Of requests that were refused. */
+/* Figures for refused requests. */
 NUMBER_IF(refused, f->refusals.refused > 0, f->refusals.refused)
 NUMBER_IF(refused_share, f->refusals.refused > 0, (double)f->refusals.refused / (double)f->started)
 NUMBER_IF(refusals, f->refusals.refusals > 0, f->refusals.refusals)
@@ -82,7 +82,7 @@ NUMBER_IF(asked_mean, f->refusals.asked > 0, f->refusals.asked_ns / (double)f->r
 NUMBER_IF(asked_max, f->refusals.asked > 0, f->refusals.asked_max_ns / 1e6)
 NUMBER_IF(early_attempts, f->refusals.asked > 0 && f->refusals.retried > 0, f->refusals.early)
 
-/* Of turns that continue the server's own answers. */
+/* Figures for turns continuing the server's own answers. */
 NUMBER_IF(history_turns, f->history.turns > 0, f->history.turns)
 NUMBER_IF(compared_turns, f->history.compared > 0, f->history.compared)
 NUMBER_IF(compared_tokens, f->history.compared > 0, f->history.compared_tokens)
@@ -123,10 +123,10 @@ const struct catalogue_figure catalogue[] = {
 	{ROW("kind", "", TEXT, NULL), AT(kind), COLUMN("kind")},
 	{ROW("measured", "", FLAG, NULL), AT(measured), COLUMN("measured")},
 	{ROW("window_s", "s", DURATION, "window"), AT(window_s), COLUMN("window_s"),
-     FAMILY("ipf_window_seconds", "The time that rates refer to.")},
+     FAMILY("ipf_window_seconds", "The time for rates.")},
 
 	{ROW("requests/scheduled", "requests", COUNT, NULL), AT(scheduled), COLUMN("requests_scheduled"),
-     FAMILY("ipf_requests_scheduled", "Requests that the schedule has.")},
+     FAMILY("ipf_requests_scheduled", "Requests in the schedule.")},
 	{ROW("requests/started", "requests", COUNT, "start"), .number = started, COLUMN("requests_started")},
 	{ROW("requests/ok", "requests", COUNT, NULL), AT(ok), COLUMN("requests_ok")},
 	{ROW("requests/failed", "requests", COUNT, NULL), .number = failed, COLUMN("requests_failed"), .point = "failed"},
@@ -180,7 +180,7 @@ const struct catalogue_figure catalogue[] = {
 	{ROW("tokens/residual", "tokens", GROUP, "residual")},
 	{ROW("tokens/finish_reasons", "requests", GROUP, NULL)},
 	{ROW("tokens/cached_share", "", SHARE, "cached_share"), AT(cached_share), COLUMN("cached_share"),
-     FAMILY("ipf_cached_input_tokens_ratio", "Share of the input tokens that the server reports as cached.")},
+     FAMILY("ipf_cached_input_tokens_ratio", "Share of the input tokens reported as cached by the server.")},
 	{ROW("tokens/image", "tokens", COUNT, "media"), AT(image_tokens), .positive = true},
 	{ROW("tokens/audio", "tokens", COUNT, "media"), AT(audio_tokens), .positive = true},
 	{ROW("tokens/output_audio", "tokens", COUNT, "media"), AT(output_audio_tokens), .positive = true},
@@ -188,7 +188,7 @@ const struct catalogue_figure catalogue[] = {
 	{ROW("speculation/draft_tokens", "tokens", COUNT, "speculation"), AT(spec_draft_tokens), .positive = true},
 	{ROW("speculation/accepted_tokens", "tokens", COUNT, "speculation"), AT(spec_accepted_tokens), .positive = true},
 	{ROW("speculation/acceptance", "", SHARE, "speculation"), .number = spec_acceptance, COLUMN("draft_acceptance"),
-     FAMILY("ipf_draft_acceptance_ratio", "Share of the draft tokens that the server reports as accepted.")},
+     FAMILY("ipf_draft_acceptance_ratio", "Share of the draft tokens reported as accepted by the server.")},
 	{ROW("speculation/tokens_per_step", "tokens", NUMBER, "speculation"), .number = spec_step},
 	{ROW("token_reads/tokens_per_read", "tokens", NUMBER, "tokens of a read"), .number = tokens_per_read,
      COLUMN("tokens_per_read")},
@@ -231,7 +231,7 @@ const struct catalogue_figure catalogue[] = {
 	{ROW("output_check/valid", "requests", COUNT, "output_check"), .number = outputs_valid},
 	{ROW("output_check/of", "requests", COUNT, "output_check"), .number = outputs_decided},
 	{ROW("output_check/share", "", SHARE, "output_check"), .number = outputs_share, COLUMN("output_valid_share"),
-     FAMILY("ipf_output_valid_ratio", "Share of the checked outputs that are valid.")},
+     FAMILY("ipf_output_valid_ratio", "Valid share of the checked outputs.")},
 	{ROW("output_check/low", "", SHARE, "output_check"), .number = outputs_low},
 	{ROW("output_check/high", "", SHARE, "output_check"), .number = outputs_high},
 	{ROW("output_check/faults", "requests", COUNTS, "output_check"), AT(outputs[OUTPUT_NOT_JSON]),
@@ -247,7 +247,7 @@ const struct catalogue_figure catalogue[] = {
 	{ROW("refusals/retried", "requests", COUNT, "attempt"), .number = retried},
 	{ROW("refusals/retried_ok", "requests", COUNT, "attempt"), .number = retried_ok},
 	{ROW("refusals/attempts", "attempts", COUNT, "attempt"), .number = attempts, COLUMN("attempts"),
-     FAMILY("ipf_attempts", "Requests that were sent, retries included.")},
+     FAMILY("ipf_attempts", "Requests sent, retries included.")},
 	{ROW("refusals/waited_s", "s", NUMBER, "attempt"), .number = waited_s},
 	{ROW("refusals/waited_share", "", SHARE, "attempt"), .number = waited_share, COLUMN("retry_wait_share")},
 	{ROW("refusals/asked", "answers", COUNT, "retry-after"), .number = asked_answers},
@@ -266,7 +266,7 @@ const struct catalogue_figure catalogue[] = {
 	{ROW("history/generated_tokens", "tokens", COUNT, "history"), .number = generated_tokens},
 	{ROW("history/found_tokens", "tokens", COUNT, "history"), .number = found_tokens},
 	{ROW("history/found_share", "", SHARE, "history"), .number = found_share, COLUMN("history_found_share"),
-     FAMILY("ipf_history_found_ratio", "Share of generated tokens that later turns found in the prefix cache.")},
+     FAMILY("ipf_history_found_ratio", "Share of generated tokens found in the prefix cache by later turns.")},
 	{ROW("history/text_generated_tokens", "tokens", COUNT, "history"), .number = read_generated},
 	{ROW("history/text_tokens", "tokens", COUNT, "history"), .number = read_tokens},
 
@@ -283,9 +283,9 @@ const struct catalogue_figure catalogue[] = {
 
 	{ROW("goodput/requests_per_s", "requests/s", RATE, "goodput"), AT(goodput), COLUMN("goodput_requests_per_s"),
      .point = "goodput_per_s",
-     FAMILY("ipf_goodput_requests_per_second", "Requests per second that met every objective.")},
+     FAMILY("ipf_goodput_requests_per_second", "Requests per second meeting every objective.")},
 	{ROW("goodput/share", "", SHARE, "goodput"), AT(good_share), COLUMN("goodput_share"), .point = "good_share",
-     FAMILY("ipf_goodput_ratio", "Share of the requests that met every objective.")},
+     FAMILY("ipf_goodput_ratio", "Share of the requests meeting every objective.")},
 	{ROW("goodput/good", "requests", COUNT, "goodput"), .number = good},
 	{ROW("goodput/of", "requests", COUNT, "goodput"), .number = judged},
 	{ROW("goodput/left_out", "requests", COUNT, "goodput"), AT(left_out), .positive = true},

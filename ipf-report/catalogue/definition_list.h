@@ -1,5 +1,5 @@
-/* Our definitions: what each figure means, in the order of --definitions. They are in definitions.txt, which is
- * compiled in. (What other tools mean by the same names is in other_tools/tool_rules.h.)
+/* Our definitions: the meaning of each figure, in the order of --definitions. They are in definitions.txt, which is
+ * compiled in. (other_tools/tool_rules.h has other tools' meanings of the same names.)
  *
  *     definition_find("ttft") …                               // "First content event - start. …"
  */

@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Formats that show requests have nothing to show of a run of which another tool only tells figures. */
+/* Formats showing requests have nothing to show of a run of which another tool only tells figures. */
 static int check_requests(const struct run_data *run, const struct report_options *options, struct ipf_error *err)
 {
 	const struct report_format *format = report_formats[options->format];
@@ -29,7 +29,7 @@ static int check_requests(const struct run_data *run, const struct report_option
 		                    definition);
 	if (run->parts[0].predicted && options->certificate)
 		return ipf_error_at(err, IPF_INPUT, run->parts[0].name, 0,
-		                    "was predicted by a twin: a certificate holds what a client measured");
+		                    "was predicted by a twin: a certificate holds a client's measurements");
 	if (!run->stated)
 		return 0;
 	if (options->said.any)
@@ -42,7 +42,7 @@ static int check_requests(const struct run_data *run, const struct report_option
 	return 0;
 }
 
-/* The members of the JSON report that are needed: a report for people has those of its sections. */
+/* The needed members of the JSON report: a report for people has those of its sections. */
 static unsigned wanted_members(const struct report_options *options, const struct report_view *view)
 {
 	const bool people = report_formats[options->format]->sections && !options->certificate;
@@ -74,7 +74,7 @@ static int apply_stated(struct run_figures *figures, const struct run_data *run,
 	return stated_figures_judge(figures, run, err);
 }
 
-/* The verdict, with all that was noted for it, and what the streams say of the run. */
+/* The verdict, with all noted for it, and the streams' entries about the run. */
 static int describe_run(struct report *report, json_t *meta, struct ipf_error *err)
 {
 	report->verdict = verdict_json(report->run->verdict);
@@ -125,7 +125,7 @@ static int build_accuracy(struct built_report *b, const struct report_options *o
 	return run_accuracy_build(&b->accuracy, b->report.run, &b->figures, &b->wanted, options->accuracy_ns, err);
 }
 
-/* A run of several loads has to meet its objectives at each that could be judged, and at one at least. */
+/* A run of several loads has to meet its objectives at each judged one, and at one at least. */
 void judge_loads_strictly(json_t *objectives, struct ipf_error *err)
 {
 	struct document d = {0};

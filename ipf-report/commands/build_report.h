@@ -1,4 +1,4 @@
-/* Computes everything that a report shows of a run.
+/* Computes everything a report shows of a run.
  *
  *     struct built_report built;
  *     if (build_report(&built, &run, &options, &to, &err) == 0) … built.report …
@@ -34,7 +34,7 @@ int build_report(struct built_report *built, const struct run_data *run, const s
                  struct report_output *to, struct ipf_error *err);
 void built_report_release(struct built_report *built);
 
-/* --strict: IPF_INVALID if the run or one of its percentiles is not what it should be. */
+/* --strict: IPF_INVALID if the run or one of its percentiles is not valid. */
 void judge_strictly(const struct report *report, struct ipf_error *err);
 /* The same for "objectives" of the JSON report. */
 void judge_loads_strictly(json_t *objectives, struct ipf_error *err);

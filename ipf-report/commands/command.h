@@ -21,13 +21,13 @@ struct command {
 
 extern const struct command command_report; /* without the name of a command */
 extern const struct command command_compare, command_export, command_plot, command_certificate, command_definitions;
-extern const struct program *const command_programs[]; /* of all commands; NULL ends them */
+extern const struct program *const command_programs[]; /* all commands together; NULL ends them */
 
 /* The command of this name; NULL: there is none. `word` may be NULL. */
 const struct command *command_find(const char *word);
 /* The results, of a command whose first operand is something else. */
 struct operands operands_after_first(const struct operands *operands);
-/* Whether an operand that is not a file was probably meant as the name of a command: IPF_USAGE, and -1. */
+/* Whether an operand other than a file was probably meant as the name of a command: IPF_USAGE, and -1. */
 int command_check_operands(const struct operands *operands, struct ipf_error *err);
 
 #endif

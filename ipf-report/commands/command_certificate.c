@@ -9,7 +9,7 @@
 static const struct option_spec specs[] = {
 	OPTION_HEADING("Output"),
 	OPTION_CHOICE_OF('f', "format", "text|json", struct report_options, certificate_format, certificate_format_names,
-                     "output format (default: that of the output's name, else text)"),
+                     "output format (default: by the output's name, else text)"),
 	ROW_PERCENTILES,
 	ROW_META,
 	OUTPUT_OPTION(struct report_options, common),

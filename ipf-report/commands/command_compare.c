@@ -12,7 +12,7 @@ static const struct option_spec specs[] = {
 	ROW_UNDECIDED,
 	OPTION_HEADING("Output"),
 	OPTION_CHOICE_OF('f', "format", "FORMAT", struct report_options, compare_format, compare_format_names,
-                     "output format: " COMPARE_FORMATS_TEXT " (default: that of the output's name, else text)"),
+                     "output format: " COMPARE_FORMATS_TEXT " (default: by the output's name, else text)"),
 	OUTPUT_OPTION(struct report_options, common),
 	OPTION_HEADING("Evaluation"),
 	ROW_STAGE,

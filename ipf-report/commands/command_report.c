@@ -8,7 +8,7 @@ static const struct option_spec specs[] = {
 	OPTION_HEADING("Output"),
 	OPTION_CHOICE_OF(
 		'f', "format", "FORMAT", struct report_options, format, report_own_names,
-		"output format (default: that of the output's name, such as page.html, else text; ipf-report export has those of other tools); formats:" REPORT_FORMAT_CHOICES),
+		"output format (default: by the output's name, such as page.html, else text; ipf-report export has those of other tools); formats:" REPORT_FORMAT_CHOICES),
 	OPTION(OPTION_FLAG, 0, "full", NULL, struct report_options, full,
            "text: show all sections, not only the first screen"),
 	OPTION_PARSED_BY(0, "section", "NAME,…", struct report_options, sections, option_sections,
@@ -46,7 +46,7 @@ static int run(struct report_options *options, const struct operands *operands)
 const struct command command_report = {
 	.program = {.name = REPORT_PROGRAM,
                 .operands = "[RESULTS…|REPORT.json]",
-                .summary = "show what a run measured, and whether it can be trusted",
+                .summary = "show the results of a run, and whether they can be trusted",
                 .details = "  ipf-report chat.results.zst\n"
                            "  ipf-report --slo ttft=500ms,p99:tpot=50ms --strict chat.results.zst\n"
                            "  ipf-report export json chat.results.zst | jq .total.latency.ttft_ms\n"

@@ -19,7 +19,7 @@ static int split_operands(const struct operands *all, struct operands sides[SIDE
 		return ipf_error_set(err, IPF_USAGE, "expected BASE… -- NEW…, results before and after --");
 	for (int i = base; i < all->count; i++)
 		if (all->items[i][0] == '-' && all->items[i][1] && access(all->items[i], F_OK) < 0)
-			return ipf_error_set(err, IPF_USAGE, "%s: options come before --, since what follows are results",
+			return ipf_error_set(err, IPF_USAGE, "%s: options come before --, since results follow",
 			                     shown(all->items[i]).text);
 	sides[SIDE_BASE] = (struct operands){.items = all->items, .count = base};
 	sides[SIDE_NEW] = (struct operands){.items = all->items + base, .count = all->count - base};

@@ -43,7 +43,7 @@
 	{                                                                                                                  \
 		.kind = OPTION_PARSED, .name = "min-effect", .argument = "SHARE",                                              \
 		.offset = offsetof(struct report_options, min_effect), .parse = option_effect,                                 \
-		.help = "the least change that counts as a difference (default: 2%)"                                           \
+		.help = "the least change to count as a difference (default: 2%)"                                              \
 	}
 #define ROW_FAIL_IF                                                                                                    \
 	OPTION(OPTION_LIST, 0, "fail-if", "CONDITION", struct report_options, fail_if,                                     \
@@ -51,13 +51,13 @@
 
 #define ROW_UNDECIDED                                                                                                  \
 	OPTION_CHOICE_OF(0, "undecided", "fail|pass", struct report_options, undecided, option_undecided_names,            \
-	                 "what it means if noise leaves open whether a condition holds (default: fail)")
+	                 "result of a condition that noise leaves undecided (default: fail)")
 
 /* ---- delivery ---- */
 #define ROW_UPLOAD_OF(what_)                                                                                           \
 	OPTION_UNSHAPING(OPTION_TEXT, 0, "upload", "URL", struct report_options, delivery.upload.url,                      \
 	                 "also upload " what_                                                                              \
-	                 " to s3://BUCKET/PATH or gs://BUCKET/PATH (a path that ends in a slash is a folder)")
+	                 " to s3://BUCKET/PATH or gs://BUCKET/PATH (a path ending in a slash is a folder)")
 #define ROW_UPLOAD ROW_UPLOAD_OF("the output")
 #define ROW_UPLOAD_FILE                                                                                                \
 	OPTION_UNSHAPING(OPTION_LIST, 0, "upload-file", "FILE", struct report_options, delivery.upload.files,              \
@@ -94,13 +94,13 @@
 		"cost per token and request, at 2.5/h for the endpoint or 2.5/gpu/h; \"EUR 2.5/h\" names a currency")
 #define ROW_ACCURACY                                                                                                   \
 	OPTION(OPTION_DURATION, 0, "accuracy", "TIME", struct report_options, accuracy_ns,                                 \
-	       "call figures DOUBTFUL that the client may have changed by more than TIME")
+	       "call figures DOUBTFUL if the client may have changed them by more than TIME")
 #define ROWS_TRACE                                                                                                     \
 	OPTION(OPTION_FILE, 0, "trace", "TRACE", struct report_options, trace,                                             \
-	       "compare the run with its trace: how faithful a replay was, and what a prefix cache could have found, "     \
-	       "beside what the server reports"),                                                                          \
+	       "compare the run with its trace: how faithful a replay was, and a prefix cache's possible hits, "           \
+	       "beside the server's"),                                                                                     \
 		OPTION(OPTION_COUNT, 0, "cache-size", "TOKENS", struct report_options, cache_size,                             \
-	           "with --trace: also what a cache of TOKENS could have found"),                                          \
+	           "with --trace: the possible hits of a cache of TOKENS as well"),                                        \
 		OPTION(OPTION_COUNT, 0, "cache-block", "TOKENS", struct report_options, cache_block,                           \
 	           "with --trace: the tokens of a block of the server's cache (default: as its metrics say, or 16)")
 #define ROW_WHY                                                                                                        \

@@ -1,4 +1,4 @@
-/* The options of ipf-report and of its commands, parsed once. Each command has a table of those that it takes
+/* The options of ipf-report and of its commands, parsed once. Each command has a table of those it takes
  * (option_rows.h), and all of them fill this struct:
  *
  *     struct report_options options;
@@ -23,10 +23,10 @@ enum undecided_choice { UNDECIDED_FAIL, UNDECIDED_PASS };
 
 struct report_options {
 	struct common_options common;
-	/* Formats are indices; -1 until format_of_name has found what was not given. */
+	/* Formats are indices; -1 until format_of_name has set a default. */
 	int format;             /* into report_formats */
-	int compare_format;     /* of `ipf-report compare`: into compare_format_names */
-	int certificate_format; /* of `ipf-report certificate`: into certificate_format_names */
+	int compare_format;     /* for `ipf-report compare`: into compare_format_names */
+	int certificate_format; /* for `ipf-report certificate`: into certificate_format_names */
 	struct grouping_choice by;
 	struct price price;
 	struct figure_options figures;
@@ -48,7 +48,7 @@ struct report_options {
 	struct said said;
 	double min_effect; /* NAN: the default */
 	struct string_list fail_if;
-	int undecided; /* enum undecided_choice: of conditions that noise leaves open */
+	int undecided; /* enum undecided_choice: of undecided conditions */
 	struct delivery_options delivery;
 };
 
@@ -61,10 +61,10 @@ void report_options_release(struct report_options *options);
 
 /* How text looks: as wide as the terminal, and with colours if it has these. */
 struct text_style report_style(const struct report_options *options);
-/* What a format for people shows. */
+/* The contents of a format for people. */
 struct report_view wanted_view(const struct report_options *options);
-/* If no format was given: that of the output's name, if it ends in one of `names` (or .htm, .xml, .prom), else the
- * first. IPF_USAGE: the name is that of a picture. */
+/* If no format was given: the one of the output's name, if it ends in one of `names` (or .htm, .xml, .prom), else the
+ * first. IPF_USAGE: the name is a picture's. */
 int format_of_name(int *format, const char *const names[], const struct report_options *options, struct ipf_error *err);
 /* The words before a format in messages: "-f ", or "" if it is an operand. */
 const char *report_format_option(const struct report_options *options);
@@ -75,7 +75,7 @@ int report_options_check(const struct report_options *options, struct ipf_error 
 int compare_conditions_check(const struct report_options *options, struct ipf_error *err);
 
 /* Parsers of values, for the tables. */
-/* What completion offers for --by and --as. */
+/* Completions for --by and --as. */
 completion_list offer_grouping, offer_tool;
 option_parser option_sections, option_percentiles, option_by, option_price, option_slo, option_as, option_meta,
 	option_effect;

@@ -1,4 +1,4 @@
-/* What the user notes about a run with --meta KEY=VALUE, for every output format: "meta" of the run.
+/* The user's notes about a run with --meta KEY=VALUE, for every output format: "meta" of the run.
  *
  *     json_t *meta = NULL;
  *     run_meta_add(&meta, "commit=5f3a9c1", &err);     // {"commit": "5f3a9c1"}
@@ -12,8 +12,8 @@
 
 enum { RUN_META_MOST = 64 };
 
-/* Adds an entry to *meta, a new object at first; a key that is there gets the new value. The key has letters, digits
- * and _ and does not begin with a digit, so that it can be the name of a column or a label. IPF_USAGE. */
+/* Adds an entry to *meta, a new object at first; a present key gets the new value. The key has letters, digits and _
+ * and does not begin with a digit, so it can be the name of a column or a label. IPF_USAGE. */
 int run_meta_add(json_t **meta, const char *text, struct ipf_error *err);
 
 #endif

@@ -15,7 +15,7 @@
 
 enum { HEAD_BYTES = 65536 };
 
-/* Whether a JSON text says that it is a report: {"ipf": "report", …}, or the same member further on, as after jq -S. */
+/* Whether a JSON text says it is a report: {"ipf": "report", …}, or the same member further on, as after jq -S. */
 static bool says_report(const char *text)
 {
 	static const char member[] = "\"ipf\"";
@@ -35,7 +35,7 @@ static bool says_report(const char *text)
 	return false;
 }
 
-/* What was read from a pipe to look at it would be missing. */
+/* Bytes read from a pipe for a look would be missing. */
 static bool is_one_file(const struct operands *operands)
 {
 	struct stat about;
@@ -43,7 +43,7 @@ static bool is_one_file(const struct operands *operands)
 	       S_ISREG(about.st_mode);
 }
 
-/* What is wrong with the content is better said by who reads it as results. */
+/* The reader of results reports faults of the content better. */
 static int looked(const struct ipf_error *why, struct ipf_error *err)
 {
 	if (why->kind != IPF_SYSTEM)
@@ -87,7 +87,7 @@ int saved_report_read(const struct operands *operands, json_t **report, struct i
 		if (found < 0)
 			memory_ran_out() ? ipf_error_memory(err)
 							 : ipf_error_at(err, IPF_INPUT, operands->items[0], (int64_t)wrong.line,
-			                                "a JSON report that is cut or damaged: %s", shown(wrong.text).text);
+			                                "a cut or damaged JSON report: %s", shown(wrong.text).text);
 	}
 	buffer_release(&text);
 	if (found <= 0) {
@@ -97,7 +97,7 @@ int saved_report_read(const struct operands *operands, json_t **report, struct i
 	return found;
 }
 
-/* A report has figures that were computed: options that compute them anew need the results. */
+/* A report has computed figures: options that compute them anew need the results. */
 static int check_options(const struct report_options *o, struct ipf_error *err)
 {
 	const struct {
@@ -123,8 +123,7 @@ static int check_options(const struct report_options *o, struct ipf_error *err)
 	                 {o->delivery.upload.url, "--upload"}};
 	for (size_t i = 0; i < sizeof computing / sizeof *computing; i++)
 		if (computing[i].given)
-			return ipf_error_set(err, IPF_USAGE,
-			                     "%s requires results: a saved report has the figures that were computed for it",
+			return ipf_error_set(err, IPF_USAGE, "%s requires results: a saved report has only its own figures",
 			                     computing[i].name);
 	if (!report_formats[o->format]->sections && report_formats[o->format] != &format_json)
 		return ipf_error_set(err, IPF_USAGE, "%s%s requires results: a saved report can be shown as text, html or md",
@@ -157,7 +156,7 @@ static int render(json_t *report, const struct report_options *options, struct b
 	return bad < 0 ? -1 : out->failed || memory_ran_out() ? ipf_error_memory(err) : 0;
 }
 
-/* What --strict finds in it. */
+/* The findings of --strict in it. */
 static void judge(json_t *report, struct ipf_error *invalid)
 {
 	const char *status = text_at(report, "verdict/status");

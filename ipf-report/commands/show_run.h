@@ -1,5 +1,5 @@
 /* From results to a report: reads a run, computes its figures, writes and delivers them. `ipf-report` and all of its
- * commands that show one run end here, each with its own options.
+ * commands for one run end here, each with its own options.
  *
  *     return show_run(&options, &operands, program.name);
  */
@@ -9,7 +9,7 @@
 #include "commands/report_options.h"
 
 /* Returns the exit status; a message is on standard error. `command` stands before messages about the usage. A report
- * whose input was cut, or that --strict rejects, is written in full before the status says so. */
+ * whose input was cut, or rejected by --strict, is written in full before the status says so. */
 int show_run(struct report_options *options, const struct operands *operands, const char *command);
 
 /* Prints the error, with the name of the command if it is about the usage; returns the exit status. */

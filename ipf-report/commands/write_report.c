@@ -82,7 +82,7 @@ static const struct report_format *format_of(const struct report_options *option
 	return format == &format_json ? &format_certificate_json : &format_certificate_text;
 }
 
-/* What is written must not pass for a measurement without a word. */
+/* The output must not pass for a measurement without a word. */
 static void say_predicted(const struct report *report, const struct report_options *options)
 {
 	const json_t *predicted = report->run->parts[0].predicted;

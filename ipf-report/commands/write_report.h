@@ -1,4 +1,4 @@
-/* Writes a report that build_report has computed: in its format to its output, and its plots to a folder.
+/* Writes the report of build_report: in its format to its output, and its plots to a folder.
  *
  *     write_plots(&built.report, &options, &err);             // --plots; nothing without
  *     write_report(&built.report, &options, &err);            // to built.report.output, which the caller closes
@@ -15,7 +15,7 @@
  * can be drawn elsewhere; a message says so. -1: IPF_SYSTEM. */
 int write_plots(const struct report *report, const struct report_options *options, struct ipf_error *err);
 /* Draws "plots" of a JSON report for a page, which has none without gnuplot: a message says so. -1: IPF_SYSTEM, or
- * IPF_INPUT for a plot that is not one of ours. */
+ * IPF_INPUT for a foreign plot. */
 int draw_page_plots(json_t *list, struct html_plots *plots, struct ipf_error *err);
 /* Renders the report in the format of the options, with its plots if it is a page. A format of another tool shows the
  * run as that tool would have seen it. -1: IPF_SYSTEM, or IPF_CLOSED if the reader has gone. */

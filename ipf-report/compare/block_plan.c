@@ -46,7 +46,7 @@ static int64_t *session_list(const struct run_data *run, struct ipf_error *err)
 	return first;
 }
 
-/* Where the blocks of a stage begin, so that each has about as many requests. */
+/* Where the blocks of a stage begin, so each has about as many requests. */
 static int divide_stage(const struct row *rows, int64_t count, const int64_t *sessions, int64_t *first_n, size_t blocks)
 {
 	int64_t *numbers = malloc((size_t)(count + 1) * sizeof *numbers);
@@ -61,7 +61,7 @@ static int divide_stage(const struct row *rows, int64_t count, const int64_t *se
 	return 0;
 }
 
-/* The blocks of a stage that has `count` of `all` requests of a run. */
+/* The blocks of a stage with `count` of `all` requests of a run. */
 static size_t blocks_of(int64_t count, int64_t all)
 {
 	if (all < PLAN_REQUESTS_FEWEST)
@@ -116,7 +116,7 @@ void block_plan_release(struct block_plan *plan)
 	*plan = (struct block_plan){0};
 }
 
-/* The block of a stage that a number is in. */
+/* The block of a stage a number is in. */
 static size_t find_block(const struct block_plan *plan, int32_t position, int64_t number)
 {
 	size_t low = plan->begin[position], high = plan->begin[position + 1];

@@ -20,11 +20,11 @@
 enum { PLAN_REQUESTS_FEWEST = 40 };
 
 struct block_plan {
-	size_t stages;     /* measured ones that have requests */
+	size_t stages;     /* measured ones with requests */
 	int32_t *position; /* for each stage of the schedule: among those; -1 */
 	size_t positions;
 	size_t *begin;    /* the blocks of each; stages + 1 */
-	int64_t *first_n; /* of each block: its requests are numbered from here on */
+	int64_t *first_n; /* each block's: its requests are numbered from here on */
 };
 
 /* How many runs a side has: its parts, or one if these are shards of it. */
@@ -32,7 +32,7 @@ int block_plan_runs(const struct run_data *run);
 /* -1: out of memory. */
 int block_plan_make(struct block_plan *plan, const struct run_data *run, struct ipf_error *err);
 void block_plan_release(struct block_plan *plan);
-/* Sets cells[i] for each row; -1 for those that are in no block. -1: out of memory. */
+/* Sets cells[i] for each row; -1 for those in no block. -1: out of memory. */
 int block_plan_place(const struct block_plan *plan, const struct run_data *run, int32_t *cells, struct ipf_error *err);
 
 #endif

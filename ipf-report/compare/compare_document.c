@@ -26,7 +26,7 @@ static enum tone tone_of(enum verdict_status status)
 
 /* ---- result ---- */
 
-/* The outcome, and against each side what its verdict has. */
+/* The outcome, and against each side the members of its verdict. */
 static void tell_result(struct document *d, const struct comparison *c)
 {
 	static const enum tone tones[] = {
@@ -134,7 +134,7 @@ static void figure_row(struct document *d, struct doc_table *t, const struct fig
 	              many ? "many" : show_count(x->runs_needed, text), TONE_PLAIN);
 }
 
-/* In text, a table of the figures with this finding; FINDING_LOWER: of those that differ. */
+/* In text, a table of the figures with this finding; FINDING_LOWER: of differing ones. */
 static void tell_finding(struct document *d, const struct comparison *c, enum finding finding, const char *title)
 {
 	struct doc_table *t = figures_table(d, c, "finding", title, IN_TEXT);
@@ -145,19 +145,18 @@ static void tell_finding(struct document *d, const struct comparison *c, enum fi
 	}
 }
 
-/* What the columns mean, and how to know more. */
+/* The meaning of the columns, and how to know more. */
 static void explain(struct document *d, const struct comparison *c)
 {
 	char effect[40], text[COMPARE_WORDS];
 	compare_percent(c->options->effect, effect);
 	doc_part(
 		d, PART_TEXT, NULL,
-		doc_say(
-			d,
-			"A figure differs if p, adjusted for %zu figures, is below 0.05 and the change is at least %s. “Can be "
-			"seen” is the least change that 80 of 100 comparisons like this one would find; “runs needed for %s” is the "
-			"number of runs of each side that would find one of %s.",
-			c->family, effect, effect, effect))
+		doc_say(d,
+	            "A figure differs if p, adjusted for %zu figures, is below 0.05 and the change is at least %s. “Can be "
+	            "seen” is the least change found in 80 of 100 comparisons like this one; “runs needed for %s” is the "
+	            "number of runs of each side to find one of %s.",
+	            c->family, effect, effect, effect))
 		->media = IN_PAGE | IN_MARKDOWN;
 	if (c->family > 0)
 		doc_fact(d, "p", "of each figure by itself; it counts if it is below 0.05 after adjustment for all %zu",
@@ -186,8 +185,7 @@ static void tell_figures(struct document *d, const struct comparison *c)
 	compare_percent(c->options->effect, effect);
 	if (c->count > 0) {
 		compare_order(c, order);
-		struct doc_table *t = figures_table(d, c, "figures", "Figures, those that changed first",
-		                                    IN_PAGE | IN_MARKDOWN);
+		struct doc_table *t = figures_table(d, c, "figures", "Figures, changed ones first", IN_PAGE | IN_MARKDOWN);
 		for (size_t k = 0; k < c->count; k++)
 			figure_row(d, t, order[k], true);
 		tell_finding(d, c, FINDING_LOWER, "What changed");
@@ -200,10 +198,9 @@ static void tell_figures(struct document *d, const struct comparison *c)
 	if (c->distribution_count == 0)
 		return;
 	doc_section(d, "distributions", "Distributions");
-	doc_part(
-		d, PART_TEXT, NULL,
-		"The share of the successful requests that took at most a time, up to p99, of all runs of a side together. "
-		"Curves show no noise: whether two of them differ is said above.")
+	doc_part(d, PART_TEXT, NULL,
+	         "The share of the successful requests within a time, up to p99, of all runs of a side together. "
+	         "Curves show no noise: whether two of them differ is said above.")
 		->media = IN_PAGE;
 	add_pictures(d, c, compare_distributions);
 }

@@ -1,4 +1,4 @@
-/* A comparison as a document: the result first, then the conditions, the figures, the settings that differ, the sides.
+/* A comparison as a document: the result first, then the conditions, the figures, the differing settings, the sides.
  */
 #ifndef COMPARE_COMPARE_DOCUMENT_H
 #define COMPARE_COMPARE_DOCUMENT_H

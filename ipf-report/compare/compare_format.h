@@ -1,4 +1,4 @@
-/* The formats of a comparison: those of -f that can show two sides.
+/* The formats of a comparison: those of -f for two sides.
  *
  *     if (!compare_has_format("json")) …                        // ipf-report --compare -f csv
  *     compare_render(&comparison, "json", &style, &out);

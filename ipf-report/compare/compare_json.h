@@ -1,4 +1,4 @@
-/* A comparison as JSON: share/ipf/schema/comparison.schema.json describes it. Every other format shows what is in it.
+/* A comparison as JSON: share/ipf/schema/comparison.schema.json describes it. Every other format shows its contents.
  */
 #ifndef COMPARE_COMPARE_JSON_H
 #define COMPARE_COMPARE_JSON_H

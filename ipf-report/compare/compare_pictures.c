@@ -96,7 +96,7 @@ static bool is_drawn(const struct figure_difference *f)
 	return f->d.relative && !isnan(f->d.change) && !isnan(f->d.low) && !isnan(f->d.high);
 }
 
-/* All changes and the least effect are inside; intervals that are much wider are cut. */
+/* All changes and the least effect are inside; much wider intervals are cut. */
 static struct axis forest_axis(const struct comparison *c)
 {
 	struct axis a = {

@@ -78,22 +78,22 @@ const char *compare_noise(const struct comparison *c, char text[COMPARE_WORDS])
 		snprintf(text, COMPARE_WORDS, "measured between the runs of a side, and within them");
 	else if (c->noise == NOISE_BLOCKS)
 		snprintf(text, COMPARE_WORDS,
-		         "estimated from blocks within a run; how much runs differ beyond that is not known: "
-		         "give several runs of each side");
+		         "estimated from blocks within a run; how much more runs differ is not known: give several runs of "
+		         "each side");
 	else
 		snprintf(text, COMPARE_WORDS, "not known: %s",
 		         c->bursty
 		             ? "the runs are too short for the bursts of their loads: longer runs, several of each side, or "
 		               "the same schedule on both sides"
-		             : "too few independent requests, or figures that another tool states");
+		             : "too few independent requests, or another tool's figures");
 	return text;
 }
 
 const char *compare_pairing(const struct comparison *c, char text[COMPARE_WORDS])
 {
 	snprintf(text, COMPARE_WORDS, "%s%s",
-	         c->paired ? "the same on both sides: each block is compared with that of the other side"
-	                   : "not the same on both sides: what other requests change is part of the noise",
+	         c->paired ? "the same on both sides: each block is compared with the other side's"
+	                   : "not the same on both sides: the effect of other requests is part of the noise",
 	         c->same_records ? "; the records of a run are on both sides" : "");
 	return text;
 }
@@ -128,7 +128,7 @@ const char *compare_load(const struct comparison *c, char text[COMPARE_WORDS])
 	if (!settings_named(c->settings, "load", &base, &new) || !base || !new || strcmp(base, "[]") == 0 ||
 	    strcmp(new, "[]") == 0)
 		return NULL;
-	snprintf(text, COMPARE_WORDS, "not the same: base %s; new %s: what differs may be the load",
+	snprintf(text, COMPARE_WORDS, "not the same: base %s; new %s: the load may be the difference",
 	         value_in_words(base, a), value_in_words(new, b));
 	return text;
 }
@@ -154,8 +154,8 @@ const char *compare_cached(const struct comparison *c, char text[COMPARE_WORDS])
 	    fabs(c->cached[SIDE_NEW] - c->cached[SIDE_BASE]) < COMPARE_CACHED)
 		return NULL;
 	snprintf(text, COMPARE_WORDS,
-	         "%s of the input tokens of base were in the server's prefix cache, %s of those of new: what is faster may "
-	         "be the cache",
+	         "%s of the input tokens of base were in the server's prefix cache, %s of those of new: the cache may be "
+	         "the cause",
 	         show_percent(c->cached[SIDE_BASE], base), show_percent(c->cached[SIDE_NEW], new));
 	return text;
 }
@@ -181,8 +181,7 @@ const char *compare_later_turns(const struct comparison *c, char text[COMPARE_WO
 		                       show_percent(base->cached_share, a), show_percent(new->cached_share, b),
 		                       servers ? "; " : ": a router may not have kept sessions on their servers");
 	if (servers)
-		snprintf(text + len, COMPARE_WORDS - len,
-		         "later turns went to the server that had answered before: base %s, new %s",
+		snprintf(text + len, COMPARE_WORDS - len, "later turns went to the server of the turn before: base %s, new %s",
 		         show_percent(base->same_server, a), show_percent(new->same_server, b));
 	return text;
 }

@@ -1,4 +1,4 @@
-/* What a comparison says in words, the same in every format. Functions that take a buffer of characters return it. */
+/* A comparison in words, the same in every format. Functions taking a buffer of characters return it. */
 #ifndef COMPARE_COMPARE_WORDS_H
 #define COMPARE_COMPARE_WORDS_H
 
@@ -8,7 +8,7 @@ enum { COMPARE_WORDS = 1000 };
 
 /* "new is slower: 3 of 14 figures differ by 2 % or more" */
 const char *compare_outcome(const struct comparison *c, char text[COMPARE_WORDS]);
-/* What the noise is known from, and what is not known of it. */
+/* The source of the noise, and its unknown part. */
 const char *compare_noise(const struct comparison *c, char text[COMPARE_WORDS]);
 /* Whether both sides had the same requests. */
 const char *compare_pairing(const struct comparison *c, char text[COMPARE_WORDS]);
@@ -21,14 +21,13 @@ const char *compare_lengths(const struct comparison *c, char text[COMPARE_WORDS]
 /* That the sides had other loads, or other requests; NULL: the same, or not known. */
 const char *compare_load(const struct comparison *c, char text[COMPARE_WORDS]);
 const char *compare_trace(const struct comparison *c, char text[COMPARE_WORDS]);
-/* What prefix caches had of the input tokens, if it is another share by COMPARE_CACHED; NULL: about the same, or not
- * known. */
+/* The prefix caches' share of the input tokens, if it differs by COMPARE_CACHED; NULL: about the same, or not known. */
 #define COMPARE_CACHED 0.05
 const char *compare_cached(const struct comparison *c, char text[COMPARE_WORDS]);
 /* How much of later turns of sessions was in the prefix cache, and how many of them went to the server that had
  * answered before, likewise: whether a router kept sessions on their servers. */
 const char *compare_later_turns(const struct comparison *c, char text[COMPARE_WORDS]);
-/* What of the drafts of speculative decoding was accepted, likewise; also if one side says nothing of drafts. */
+/* The accepted share of the drafts of speculative decoding, likewise; also if one side has no counts of drafts. */
 #define COMPARE_ACCEPTED 0.02
 const char *compare_accepted(const struct comparison *c, char text[COMPARE_WORDS]);
 const char *compare_side(const struct comparison *c, enum compared_side side, char text[COMPARE_WORDS]);

@@ -33,8 +33,8 @@ struct side {
 	struct block_plan plan;
 	struct run_blocks blocks;
 	bool drain;     /* windows last until the last request of their stage has ended */
-	int32_t *cells; /* of each row */
-	int *schedule;  /* of each run */
+	int32_t *cells; /* each row's */
+	int *schedule;  /* each run's */
 	struct run_figures figures;
 };
 
@@ -205,7 +205,7 @@ static int place_latencies(const struct side *side, enum metric metric, struct p
 	return 0;
 }
 
-/* How many gaps (or whatever --itl counts) a request has: what its mean gap is the mean of. NAN: none. */
+/* How many gaps (or other samples of --itl) a request has: the number under its mean gap. NAN: none. */
 static double gaps_of(const struct row *row, bool by_request)
 {
 	const int64_t mean = row_get(row, METRIC_ITL_MEAN), e2e = row_get(row, METRIC_E2E),
@@ -219,7 +219,7 @@ static double gaps_of(const struct row *row, bool by_request)
 	return events > 1 ? (double)(events - 1) : NAN;
 }
 
-/* What a request adds to a figure: to the sum, and to what this is divided by; a sum of NAN: nothing. */
+/* A request's addition to a figure: to the sum, and to its divisor; a sum of NAN: nothing. */
 struct addend {
 	double over, under;
 };
@@ -309,7 +309,7 @@ static void add_tokens(const struct stage_cells *c, const struct row *row, doubl
 		                         token_times_before(&times, cell_begin(c, cell));
 }
 
-/* A request, as edge_rule.h says that it counts. */
+/* A request, as edge_rule.h says it counts. */
 static void add_request(const struct side *side, const struct stage_cells *c, const struct row *row, size_t stage,
                         double value, double *over)
 {
@@ -330,7 +330,7 @@ static void add_request(const struct side *side, const struct stage_cells *c, co
 	over[c->first + cell] += value / (starts ? c->rule->stretch : 1);
 }
 
-/* Adds what a request brought to the blocks of each window, whichever stage started it. */
+/* Adds a request to the blocks of each window, whichever stage started it. */
 static void add_completion(const struct side *side, const struct row *row, enum figure_kind kind, double value,
                            double *over)
 {
@@ -350,7 +350,7 @@ static bool is_rate(enum figure_kind kind)
 	return kind == FIGURE_REQUESTS || kind == FIGURE_OUTPUT || kind == FIGURE_INPUTS || kind == FIGURE_GOOD;
 }
 
-/* Sums for each block: of what happened in its part of the time, or to its requests. Returns the number of these. */
+/* Sums for each block, over its part of the time, or its requests. Returns the number of these. */
 static double add_up(const struct side *side, enum figure_kind kind, double *over, double *under)
 {
 	double cases = 0;
@@ -384,7 +384,7 @@ static double summary_value(const struct metric_summary *d, const struct compare
 	                                                                       : d->p99;
 }
 
-/* What the report of the side alone shows: also where there are too few requests for blocks, or none. */
+/* The figures of the side's own report: also for too few requests for blocks, or none. */
 static double stated_value(const struct side *side, const struct compared_figure *figure)
 {
 	const struct figures *f = &side->figures.total;
@@ -441,12 +441,11 @@ static int influence_of_figure(struct influence *i, const struct side *side, str
 	else if (figure->kind == FIGURE_PERCENTILE)
 		bad = influence_of_percentile(i, &side->blocks, &latencies->placed, &latencies->sorted, figure->percentile,
 		                              err);
-	else if (figure->kind !=
-	         FIGURE_GAPS) /* of whose percentiles results have all requests together: no noise is known */
+	else if (figure->kind != FIGURE_GAPS) /* results have percentiles over all requests together: no noise is known */
 		bad = influence_of_sums(i, side, figure, err);
 	const double shown = stated_value(side, figure);
-	/* the report of the side alone is the same figure: a rate of 0 that it does not know is none here either, and the
-	 * mean gap is that of all gaps, also under another tool's definitions */
+	/* the report of the side alone is the same figure: a rate of 0 it does not know is none here either, and the mean
+	 * gap is over all gaps, also under another tool's definitions */
 	if (isnan(shown) || isnan(i->value) || figure->kind == FIGURE_GAPS_MEAN || is_rate(figure->kind))
 		i->value = shown;
 	i->scale = figure_is_share(figure) ? INFLUENCE_SHARE : i->scale;
@@ -488,7 +487,7 @@ static int compare_figure(struct comparison *c, struct both_sides *both, struct 
 	return bad;
 }
 
-/* What a picture of the distributions shows. */
+/* A picture of the distributions. */
 static void keep_distribution(struct comparison *c, enum metric metric, struct side_latencies latencies[SIDES])
 {
 	struct compared_distribution *to = &c->distributions[c->distribution_count];
@@ -502,7 +501,7 @@ static void keep_distribution(struct comparison *c, enum metric metric, struct s
 	c->distribution_count++;
 }
 
-/* The figures of one measure after another, so that only its values are in memory. */
+/* The figures of one measure after another, so only its values are in memory. */
 static int compare_figures(struct comparison *c, struct both_sides *both, struct ipf_error *err)
 {
 	struct side_latencies latencies[SIDES] = {0};
@@ -529,7 +528,7 @@ static int compare_figures(struct comparison *c, struct both_sides *both, struct
 	return bad;
 }
 
-/* ---- what it comes to ---- */
+/* ---- outcomes ---- */
 
 static void adjust(struct comparison *c)
 {
@@ -581,7 +580,7 @@ static void judge_conditions(struct comparison *c)
 	}
 }
 
-/* Is of each measure that was tested at least one figure known well enough? */
+/* Is of each measure tested at least one figure known well enough? */
 static bool resolved(const struct comparison *c)
 {
 	for (size_t k = 0; k < c->count; k++) {

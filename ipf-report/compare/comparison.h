@@ -6,8 +6,8 @@
  *     if (c.outcome == OUTCOME_SLOWER) …
  *     comparison_release(&c);
  *
- * Both sides have been read and merged (merge_parts.h). What the figures are: figure_list.h; how they are compared:
- * difference.h. p values are adjusted for all figures that could be tested (holm.h).
+ * Both sides have been read and merged (merge_parts.h). figure_list.h lists the figures; difference.h compares them. p
+ * values are adjusted for all figures that could be tested (holm.h).
  */
 #ifndef COMPARE_COMPARISON_H
 #define COMPARE_COMPARISON_H
@@ -26,17 +26,17 @@ enum outcome {
 	OUTCOME_FASTER,   /* at least one is better, and none is worse */
 	OUTCOME_MIXED,    /* both */
 	OUTCOME_FEW_RUNS, /* nothing differs, but not of every measure a figure is known well enough */
-	OUTCOME_UNJUDGED, /* no noise is known, as of figures that another tool states */
+	OUTCOME_UNJUDGED, /* no noise is known, as of another tool's figures */
 	OUTCOME_INVALID,  /* the verdict of a side is INVALID: not compared */
 };
 extern const char *const outcome_names[]; /* "no difference", "slower", … */
 
 struct comparison_options {
 	double effect;       /* --min-effect: a share */
-	double share_effect; /* of a share of requests: a difference */
+	double share_effect; /* for a share of requests: a difference */
 	const struct figure_options *figures;
 	const struct string_list *fail_if; /* --fail-if */
-	bool undecided_passes;             /* --undecided pass; else conditions that are undecided fail */
+	bool undecided_passes;             /* --undecided pass; else conditions undecided fail */
 };
 
 /* A figure is better or worse, not only lower or higher. */
@@ -62,9 +62,9 @@ struct comparison {
 	const struct verdict_finding *verdicts[SIDES];
 	const struct comparison_options *options;
 	int run_count[SIDES];
-	int64_t requests[SIDES];     /* of measured stages */
-	double output_tokens[SIDES]; /* of a successful request on average; NAN */
-	double cached[SIDES];        /* share of their input tokens that the server had in its prefix cache; NAN */
+	int64_t requests[SIDES];     /* in measured stages */
+	double output_tokens[SIDES]; /* a successful request's mean; NAN */
+	double cached[SIDES];        /* share of their input tokens the server had in its prefix cache; NAN */
 	struct later_turns later[SIDES];
 	double accepted[SIDES];  /* share of the draft tokens that were accepted: by the server's counters, else by its
 	                            answers */
@@ -73,11 +73,11 @@ struct comparison {
 	enum noise_source noise; /* the best of any figure */
 	double episodes[SIDES];  /* how often the load of a side changed (bursts.h) */
 	bool bursty;             /* too rarely to judge: see struct comparison_design */
-	size_t family;           /* figures that were tested */
+	size_t family;           /* tested figures */
 	struct figure_difference figures[COMPARED_FIGURES];
-	size_t count; /* of those that at least one side has */
+	size_t count; /* those at least one side has */
 	struct compared_distribution distributions[COMPARED_DISTRIBUTIONS];
-	size_t distribution_count; /* of those that both sides have */
+	size_t distribution_count; /* those both sides have */
 	struct fail_if conditions[FAIL_IF_MOST];
 	size_t condition_count; /* 0 if the sides are not compared */
 	json_t *settings;

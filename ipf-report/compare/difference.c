@@ -10,7 +10,7 @@
 
 #include <math.h>
 
-/* Parts of both sides, each in units of the change: what is on the side of the base is subtracted. */
+/* Parts of both sides, each in units of the change: the base's parts are subtracted. */
 struct weighted_parts {
 	const struct comparison_design *design;
 	const struct influence *sides[SIDES]; /* NULL: the side does not count */
@@ -53,7 +53,7 @@ static struct block_noise pair_noise(const struct weighted_parts *w, int base, i
 	return all;
 }
 
-/* The run of this side that has the same requests; -1. */
+/* The run of this side with the same requests; -1. */
 static int partner_of(const struct weighted_parts *w, int side, int run)
 {
 	if (!w->sides[SIDE_BASE] || !w->sides[SIDE_NEW])
@@ -66,8 +66,8 @@ static int partner_of(const struct weighted_parts *w, int side, int run)
 	return -1;
 }
 
-/* A side that is much smaller than the other knows its own noise badly: it is taken to be at least that of the other
- * for as many requests. */
+/* A much smaller side than the other knows its own noise badly: it is taken to be at least the other's for as many
+ * requests. */
 static struct block_noise at_least(const struct weighted_parts *w, struct block_noise own, struct block_noise other,
                                    int side)
 {
@@ -81,7 +81,7 @@ static struct block_noise at_least(const struct weighted_parts *w, struct block_
 	return own;
 }
 
-/* What blocks say. Of each side, partners included, as many of them must be independent as it takes to know their
+/* The blocks' evidence. On each side, partners included, as many of them must be independent as needed to know their
  * noise. */
 static struct block_noise within_runs(const struct weighted_parts *w)
 {
@@ -104,8 +104,8 @@ static struct block_noise within_runs(const struct weighted_parts *w)
 	return all;
 }
 
-/* How much more or less the figure of a run is than that of the side: its own, since a percentile of a run that differs
- * much from the others is beyond what the linear expansion describes. */
+/* How much more or less the figure of a run is than the side's: its own, since a percentile of a run that differs much
+ * from the others is beyond the linear expansion. */
 static double run_deviation(const struct weighted_parts *w, int side, int run)
 {
 	const struct influence *i = w->sides[side];
@@ -114,7 +114,7 @@ static double run_deviation(const struct weighted_parts *w, int side, int run)
 	return i->of_runs[run] > 0 ? exact_log(i->of_runs[run]) - exact_log(i->value) : NAN;
 }
 
-/* The noise of what a side's runs differ by: the run is what was repeated, whatever its schedule. */
+/* The noise between a side's runs: a repetition is a run, whatever its schedule. */
 static struct block_noise between_runs(const struct weighted_parts *w, int side)
 {
 	const int runs = w->design->blocks[side].runs;
@@ -130,7 +130,7 @@ static struct block_noise between_runs(const struct weighted_parts *w, int side)
 	return (struct block_noise){.variance = squares / (runs - 1), .degrees = runs - 1};
 }
 
-/* Of a difference between means of runs that have nothing in common. A side of one run varies like the other's. */
+/* For a difference between means of independent runs. A side of one run varies like the other's. */
 static struct block_noise between_sides(const struct weighted_parts *w, double *of_run)
 {
 	struct block_noise all = {0};
@@ -181,7 +181,7 @@ static struct block_noise between_pairs(const struct weighted_parts *w, double *
 	return (struct block_noise){.variance = variance / pairs, .degrees = pairs - 1};
 }
 
-/* The noise of the difference, that runs and blocks show. */
+/* The noise of the difference, by runs and blocks. */
 struct both_noises {
 	struct block_noise all, within;
 	double between; /* variance of a run; NAN */
@@ -224,7 +224,7 @@ static struct both_noises noise_of(const struct weighted_parts *w)
 	return n;
 }
 
-/* What a standard error of the level is in terms of the logarithm of the value. */
+/* A standard error of the level in terms of the logarithm of the value. */
 static double log_per_level(const struct influence *i, double error)
 {
 	if (i->scale != INFLUENCE_LEVEL)
@@ -246,7 +246,7 @@ struct reach {
 struct estimate {
 	const struct influence *i;
 	double cases; /* INFLUENCE_SHARE: how many independent ones its requests are worth */
-	double error; /* of a run's parts, in their unit */
+	double error; /* the error of a run's parts, in their unit */
 	double scale; /* to the unit of the change */
 };
 
@@ -266,7 +266,7 @@ struct change_interval {
 	const struct estimate *sides;
 	double change, correlation, error;
 	double least;   /* the width is at least so many times `error` */
-	bool symmetric; /* of the error alone: neither of the values around percentiles nor of the limits of shares */
+	bool symmetric; /* the error alone's: neither of the values around percentiles nor of the limits of shares */
 };
 
 static double square_of(double x)
@@ -285,7 +285,7 @@ static double combined(double a, double b, double together, double correlation)
 	return sqrt((1 - correlation) * (a * a + b * b) + correlation * together);
 }
 
-/* The square of what an error that both sides share changes: they are moved by it by different amounts. */
+/* The square of the change by an error common to both sides: it moves them by different amounts. */
 static double shared(const struct reach *base, const struct reach *value)
 {
 	return fmax(square_of(value->down - base->down), square_of(value->up - base->up));
@@ -344,7 +344,7 @@ static double p_value(const struct change_interval *c, double critical, double d
 	return student_two_sided(inside, degrees);
 }
 
-/* From the unit of the change in which it is computed to that in which it is shown. */
+/* From the unit of the change in which it is computed to the shown unit. */
 static double shown_change(const struct difference *d, double change)
 {
 	return d->relative && !isinf(change) ? exact_exp(change) - 1 : change;
@@ -477,7 +477,7 @@ static double seen_with(const struct difference *d, int64_t runs, double alpha)
 	return seen_at(sqrt(2 * each / (double)runs), fmax(degrees, 1), alpha);
 }
 
-/* The least number of runs of each side that shows a change of `effect`. */
+/* The least number of runs of each side showing a change of `effect`. */
 static int64_t runs_for(const struct difference *d, double effect, double alpha)
 {
 	int64_t few = 0, many = RUNS_MOST;

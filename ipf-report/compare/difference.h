@@ -1,4 +1,4 @@
-/* Is a figure of one side different from that of the other, by how much, and how many runs would it take to know?
+/* Is a figure of one side different from the other's, by how much, and how many runs would it take to know?
  *
  *     struct difference d = difference_of(&base, &new_side, &design);
  *     printf("%+.1f %% [%+.1f, %+.1f]\n", 100 * d.change, 100 * d.low, 100 * d.high);
@@ -7,14 +7,14 @@
  *     d.adjusted = p[0];
  *     difference_judge(&d, &(struct difference_limits){.effect = 0.02, .family = count});
  *
- * Noise. Requests share queues with their neighbours, so that each of them says little that the others do not: what is
- * independent are blocks of a run (block_noise.h), and runs. Where both sides executed the same schedule, a block of
- * one is compared with the same block of the other, and what the load itself changed from block to block does not
- * count. With several runs of a side, the variance between runs is measured as well, and the greater of both estimates
- * counts: with its own few degrees of freedom if it is visibly greater (F test, 50 %), else with those of both.
+ * Noise. Requests share queues with their neighbours, so each of them has little information of its own. Blocks of a
+ * run (block_noise.h) are independent, and runs. If both sides executed the same schedule, a block of one is compared
+ * with the same block of the other, and the load's change from block to block does not count. With several runs of a
+ * side, the variance between runs is measured as well, and the greater of both estimates counts: with its own few
+ * degrees of freedom if it is visibly greater (F test, 50 %), else with those of both.
  *
- * Interval. Differences are those of logarithms, so that they are relative, and of shares, as they are. A percentile's
- * own interval is where its level could be (its error in logits), read off the values; those of both sides are combined
+ * Interval. Differences are those of logarithms, so they are relative, and of shares, as they are. A percentile's own
+ * interval is where its level could be (its error in logits), read off the values; those of both sides are combined
  * with their correlation as by G. Y. Zou and A. Donner, "Construction of confidence limits about effect measures: a
  * general approach", Statistics in Medicine 27(10), 2008 (MOVER), except that an error which both sides share moves
  * both limits of one in the same direction. The p value is the level at which the interval just reaches no difference.
@@ -28,11 +28,11 @@
 
 enum compared_side { SIDE_BASE, SIDE_NEW, SIDES };
 
-/* What is compared with what. */
+/* The two compared sides. */
 struct comparison_design {
 	struct run_blocks blocks[SIDES];
-	const int *partner;         /* for each run of the base: that of the other side with the same requests; -1: none */
-	const int *schedule[SIDES]; /* for each run: a number that runs of the same requests share */
+	const int *partner;         /* for each run of the base: the other side's with the same requests; -1: none */
+	const int *schedule[SIDES]; /* for each run: a number common to runs of the same requests */
 	bool bursty; /* each side has its own load, whose bursts a run has not seen often enough (bursts.h) */
 };
 
@@ -50,12 +50,12 @@ enum noise_source { NOISE_UNKNOWN, NOISE_BLOCKS, NOISE_RUNS };
 enum noise_missing {
 	NOISE_KNOWN,
 	NOISE_STATED, /* figures without requests, as another tool states them; or no figure */
-	NOISE_FEW,    /* too few requests, or too few that are independent */
+	NOISE_FEW,    /* too few requests, or too few independent ones */
 	NOISE_BURSTY, /* the run is too short for the bursts of its load */
 };
 
 struct difference {
-	double base, value;    /* of the sides; NAN */
+	double base, value;    /* the sides'; NAN */
 	bool relative;         /* the following are shares of the base; else differences */
 	double change;         /* NAN: not known */
 	double low, high;      /* 95 % interval; infinite: more values would be needed to know; NAN: not known */
@@ -63,13 +63,13 @@ struct difference {
 	enum noise_source noise;
 	enum noise_missing missing;
 	double between; /* standard deviation between runs of a side, as `error`; NAN: not measured */
-	double within;  /* what blocks would make expect of it; NAN: not known */
+	double within;  /* the expected error by blocks; NAN: not known */
 	double p, adjusted;
 	int runs[SIDES];
 	/* by difference_judge: */
 	enum finding finding;
 	double visible;      /* a change as large would be significant in 80 of 100 such comparisons; NAN */
-	int64_t runs_needed; /* of each side, for the least effect to be so; IPF_ABSENT: not known, or above RUNS_MOST */
+	int64_t runs_needed; /* each side's, for the least effect to be so; IPF_ABSENT: not known, or above RUNS_MOST */
 };
 
 #define RUNS_MOST 100000
@@ -86,7 +86,7 @@ struct difference {
 #define DIFFERENCE_POWER 0.80
 
 struct difference_limits {
-	double effect;       /* the least relative change that counts, above 0 */
+	double effect;       /* the least relative change to count, above 0 */
 	double share_effect; /* the least change of a share */
 	size_t family;       /* how many figures are tested */
 };

@@ -52,7 +52,7 @@ static int parse_limit(struct fail_if *condition, const char *text, struct ipf_e
 	if (of_share && !share)
 		return ipf_error_set(err, IPF_USAGE, "expected a share such as 1%% or +1%%, got \"%s\"", text);
 	if (share) {
-		/* changes may be larger than what they are of */
+		/* a change may exceed its base */
 		char plain[32];
 		snprintf(plain, sizeof plain, "%.*s", (int)strcspn(number, "%"), number);
 		if (number[strcspn(number, "%") + 1] != '\0' || parse_rate(plain, &condition->limit, err) < 0)
@@ -101,7 +101,7 @@ static bool beyond(const struct fail_if *condition, double value)
 	return condition->above ? value > condition->limit : value < condition->limit;
 }
 
-/* From the unit of the change to that of the limit. */
+/* From the unit of the change to the limit's. */
 static double in_unit(const struct fail_if *condition, const struct difference *d, double change)
 {
 	return condition->form == FAIL_IF_DIFFERENCE && d->relative ? change * d->base : change;

@@ -1,5 +1,5 @@
-/* What each block of a run adds to the error of a figure. A figure of a side is the same over all of its runs together;
- * how well it is known follows from how much these parts differ from block to block, and from run to run.
+/* The addition of each block of a run to the error of a figure. A figure of a side is the same over all of its runs
+ * together; how well it is known follows from how much these parts differ from block to block, and from run to run.
  *
  *     struct run_blocks blocks = {.runs = 2, .stages = 1, .begin = (size_t[]){0, 48}};
  *     struct influence mean = {0};
@@ -28,7 +28,7 @@
 struct run_blocks {
 	int runs;
 	size_t stages;
-	const size_t *begin; /* of each stage's blocks in those of a run, and their end: stages + 1 numbers; borrowed */
+	const size_t *begin; /* each stage's blocks in those of a run, and their end: stages + 1 numbers; borrowed */
 };
 
 /* The blocks of a run, and where those of `run` begin in an array for all runs. */
@@ -37,7 +37,7 @@ static inline size_t run_blocks_each(const struct run_blocks *blocks)
 	return blocks->begin[blocks->stages];
 }
 
-/* A value of a request, and the block that it is in, of all runs; of a block below 0: of none, which no noise covers.
+/* A value of a request, and the block it is in, of all runs; of a block below 0: of none, which no noise covers.
  */
 struct placed_values {
 	struct samples values;
@@ -48,13 +48,13 @@ struct placed_values {
 enum influence_scale { INFLUENCE_RELATIVE, INFLUENCE_SHARE, INFLUENCE_LEVEL };
 
 struct influence {
-	double value; /* of the side; NAN: it has none */
+	double value; /* the side's; NAN: it has none */
 	enum influence_scale scale;
-	double size;            /* what it is a mean over: requests, seconds, …; 0: not known */
-	double cases;           /* INFLUENCE_SHARE: requests that it is a share of; NAN: not known */
+	double size;            /* the number under its mean: requests, seconds, …; 0: not known */
+	double cases;           /* INFLUENCE_SHARE: requests it is a share of; NAN: not known */
 	double level;           /* INFLUENCE_LEVEL: the share of the values at or below `value` */
 	struct samples *sorted; /* INFLUENCE_LEVEL: all values, sorted; borrowed */
-	double *parts;          /* of each block of each run; NULL: not known */
+	double *parts;          /* for each block of each run; NULL: not known */
 	double *of_runs;        /* the figure of each run; NAN; NULL: not known */
 };
 
@@ -72,8 +72,8 @@ int influence_of_percentile(struct influence *i, const struct run_blocks *blocks
 void influence_release(struct influence *i);
 
 /* INFLUENCE_LEVEL: the natural logarithm of the value at the level that is `steps` standard errors of the level away
- * from that of the percentile, in logits, so that it stays within 0 and 1. -INFINITY or INFINITY where there are no
- * values so far out. */
+ * from the percentile's, in logits, so it stays within 0 and 1. -INFINITY or INFINITY where there are no values so far
+ * out. */
 double influence_log_at(const struct influence *i, double error, double steps);
 
 #endif

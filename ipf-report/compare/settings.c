@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What says nothing of the run, or is said elsewhere: what a stream was made of has an entry of its own. */
+/* Members that are not about the run, or appear elsewhere: the sources of a stream have a separate entry. */
 static const char *const left_out[] = {
 	"argv",        "created", "from",    "name",    "t0",           "t0_unix_ns", "t0_clock_ns", "system_clock",
 	"calibration", "shard",   "ipf",     "version", "series",       "clock",      "note",        "search",
@@ -62,7 +62,7 @@ static json_t *specs_of(json_t *stages)
 	return list;
 }
 
-/* A stage of the schedule is what the user asked for; what follows from that would only repeat it. Have both sides such
+/* A stage of the schedule is the user's setting; values derived from it would only repeat it. Have both sides such
  * stages? */
 static bool compare_stages(json_t *list, const char *name, json_t *base, json_t *value)
 {
@@ -98,7 +98,7 @@ static void compare_members(json_t *list, const char *path, json_t *base, json_t
 	}
 }
 
-/* By which twin, which only the header of the results says: that of the records would repeat it. */
+/* By which twin, which only the header of the results says: the records' would repeat it. */
 static void compare_predicted(json_t *list, const char *path, json_t *base, json_t *value, int depth)
 {
 	if (strcmp(path, "results.predicted") != 0)
@@ -130,8 +130,8 @@ static void compare(json_t *list, const char *path, json_t *base, json_t *value,
 		add(list, path, base, value);
 }
 
-/* Whose definitions the figures of a run have: ours, those of a tool that ipf-collect --definition applied, or of the
- * one that wrote the file. */
+/* Whose definitions the figures of a run have: ours, those of a tool ipf-collect --definition applied, or of the one
+ * that wrote the file. */
 static json_t *definitions_of(json_t *header)
 {
 	json_t *applied = json_object_get(header, "definition");
@@ -148,7 +148,7 @@ static bool is_imported(json_t *header)
 	return json_object_get(header, "imported") != NULL;
 }
 
-/* A file of another tool says little of what our headers say: that would be a list of what is absent. */
+/* A file of another tool has few members of our headers: the entry would be a list of absent values. */
 static void keep_common(json_t *list)
 {
 	for (size_t i = json_array_size(list); i-- > 0;) {
@@ -158,7 +158,7 @@ static void keep_common(json_t *list)
 	}
 }
 
-/* What two headers differ in: a new array of entries; NULL: out of memory. */
+/* The differences of two headers: a new array of entries; NULL: out of memory. */
 static json_t *compare_headers(json_t *base, json_t *value)
 {
 	static const char *const kinds[] = {"results", "records", "schedule", "trace"};
@@ -266,7 +266,7 @@ static void add_runs(json_t *list, const char *name, const char *reference, json
 	json_decref(by_value);
 }
 
-/* What each run differs in from the first one of the base: an array of arrays. */
+/* The differences of each run from the first one of the base: an array of arrays. */
 static json_t *compare_all(json_t *first, json_t *headers)
 {
 	json_t *lists = json_array(), *header;

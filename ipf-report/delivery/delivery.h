@@ -1,5 +1,5 @@
-/* Where a report goes besides its output: --push and --upload. It goes there when the output is complete, so that what
- * fails here takes nothing away from it.
+/* Where a report goes besides its output: --push and --upload. It is delivered when the output is complete, so an error
+ * here takes nothing away from the output.
  *
  *     struct delivery d = {.options = &options};
  *     if (delivery_check(&options, &err) < 0) …           // before anything is read
@@ -23,16 +23,16 @@ struct delivery_options {
 struct delivery {
 	const struct delivery_options *options;
 	char *run;                /* its name; NULL: it has none */
-	struct buffer exposition; /* of --push */
+	struct buffer exposition; /* for --push */
 	bool prepared;
 };
 
-/* Whether the options are right: IPF_USAGE, or IPF_SYSTEM for a file that cannot be read. */
+/* Whether the options are right: IPF_USAGE, or IPF_SYSTEM for an unreadable file. */
 int delivery_check(const struct delivery_options *options, struct ipf_error *err);
-/* Renders what another format than that of the output is needed for. -1: out of memory. */
+/* Renders the report in formats other than the output's. -1: out of memory. */
 int delivery_prepare(struct delivery *d, const struct report *report, struct ipf_error *err);
 /* Sends everything, also if some of it fails: the first failure is `err`, the others are printed on standard error.
- * Does nothing if nothing was prepared. `output`: closed; its copy of what went to standard output is uploaded. */
+ * Does nothing if nothing was prepared. `output`: closed; its copy of standard output is uploaded. */
 int delivery_send(const struct delivery *d, const struct report_output *output, struct ipf_error *err);
 void delivery_release(struct delivery *d);
 

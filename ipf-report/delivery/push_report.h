@@ -14,11 +14,11 @@
 
 #define PUSH_REPORT_TRIES 5 /* to each target; see push_sender.h for the pauses between them */
 
-/* Whether the options are right: IPF_USAGE, or IPF_SYSTEM for a key that cannot be read. */
+/* Whether the options are right: IPF_USAGE, or IPF_SYSTEM for an unreadable key. */
 int push_report_check(const struct push_figures *figures, struct ipf_error *err);
 
-/* Replaces the figures of the group. Tries again what can pass: no connection, no answer within 10 s, status 429 and
- * 5xx. `run`: NULL if it has no name. -1: IPF_SYSTEM, with the target and what it answered, without secrets. */
+/* Replaces the figures of the group. Repeats a push after passing errors: no connection, no answer within 10 s, status
+ * 429 and 5xx. `run`: NULL if it has no name. -1: IPF_SYSTEM, with the target and its answer, without secrets. */
 int push_report_send(const struct push_figures *figures, size_t target, const char *run,
                      const struct buffer *exposition, struct ipf_error *err);
 

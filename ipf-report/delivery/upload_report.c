@@ -11,11 +11,11 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What is uploaded. */
+/* The files to upload. */
 struct upload_list {
 	struct upload_target target;
 	struct upload_file *files;
-	char **paths; /* owned; NULL: that of the file is borrowed */
+	char **paths; /* owned; NULL: the file's is borrowed */
 	size_t count, cap;
 };
 
@@ -82,7 +82,7 @@ static int add_report(struct upload_list *l, const struct upload_options *o, str
 	bool folder = upload_target_is_folder(&l->target);
 	if (folder && to_standard(o))
 		return ipf_error_set(err, IPF_USAGE,
-		                     "--upload: the report needs a name: -o FILE, or a URL that does not end in a slash");
+		                     "--upload: the report needs a name: -o FILE, or a URL without a slash at its end");
 	if (folder)
 		upload_target_key(&l->target, name_in(o->output), &key);
 	else

@@ -5,7 +5,7 @@
  *     upload_report_send(&options, -1, &err);
  *
  * The report has the key of the URL, or, if that is a folder, the name of the output in it; plots are in a folder of
- * the name of theirs, and other files beside the report. The first that fails ends it.
+ * the name of theirs, and other files beside the report. The first failing ends it.
  */
 #ifndef REPORT_UPLOAD_REPORT_H
 #define REPORT_UPLOAD_REPORT_H
@@ -25,8 +25,8 @@ struct upload_options {
 /* Whether the options, the environment and the files are right; IPF_USAGE, or IPF_SYSTEM: a file cannot be read. */
 int upload_report_check(const struct upload_options *options, struct ipf_error *err);
 
-/* `report`: a copy of what went to standard output, which the caller closes; 0: it went to a file. -1: the error is of
- * the file that failed; what is there and what is not was printed before. */
+/* `report`: a copy of standard output, which the caller closes; 0: it went to a file. -1: the error is of the failed
+ * file; a list of the uploaded and the missing ones was printed before. */
 int upload_report_send(const struct upload_options *options, int report, struct ipf_error *err);
 
 #endif

@@ -19,7 +19,7 @@ struct doc_block {
 };
 enum { BLOCK_SIZE = 16384, ALIGNMENT = _Alignof(max_align_t) };
 
-/* Zeroed memory that lives as long as the document; NULL: none is left. */
+/* Zeroed memory living as long as the document; NULL: none is left. */
 static void *take(struct document *d, size_t size)
 {
 	struct doc_block *b = d->blocks;
@@ -39,7 +39,7 @@ static void *take(struct document *d, size_t size)
 	return memory;
 }
 
-/* Room for one more element of a list that lives as long as the document. */
+/* Room for one more element of a list living as long as the document. */
 static void *extend(struct document *d, void *list, size_t count, size_t *cap, size_t size)
 {
 	if (count < *cap)
@@ -122,7 +122,7 @@ void doc_section(struct document *d, const char *id, const char *title)
 
 struct doc_part *doc_part(struct document *d, enum part_kind kind, const char *label, const char *text)
 {
-	static struct doc_part lost; /* what is written when memory ran out */
+	static struct doc_part lost; /* returned when memory ran out */
 	struct doc_section *s = d->count ? &d->sections[d->count - 1] : NULL;
 	struct doc_part *list = s ? extend(d, s->parts, s->count, &s->cap, sizeof *list) : NULL;
 	if (!list)
@@ -203,7 +203,7 @@ struct doc_row *doc_row(struct document *d, struct doc_table *t, const char *nam
 	return &t->rows[t->count++];
 }
 
-/* The next cell of the last row; NULL: that row is not shown, or has all its cells. */
+/* The next cell of the last row; NULL: the row is not shown, or has all its cells. */
 static struct doc_cell *next_cell(struct doc_table *t)
 {
 	struct doc_row *row = t->count && !t->left_out ? &t->rows[t->count - 1] : NULL;
@@ -263,7 +263,7 @@ void doc_cell_percentile(struct document *d, struct doc_table *t, const char *pa
 		cell->weak = t->weak = true;
 }
 
-/* A quantile that is known as a bucket. */
+/* A quantile known as a bucket. */
 static void add_range(struct document *d, struct doc_table *t, json_t *quantile)
 {
 	double value = quantile ? json_number_value(json_array_get(quantile, 0)) : NAN,

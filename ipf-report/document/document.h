@@ -12,7 +12,7 @@
  *     document_release(&d);
  *
  * Texts may come from outside: a renderer makes each safe. All are copied and of any length. A section without parts is
- * not shown. When memory runs out, `failed` is set and what follows is ignored.
+ * not shown. When memory runs out, `failed` is set and later parts are ignored.
  */
 #ifndef REPORT_DOCUMENT_H
 #define REPORT_DOCUMENT_H
@@ -37,7 +37,7 @@ enum cell_kind {
 	CELL_WORDS,      /* text; long ones have lines of their own in the text report */
 };
 
-/* Which columns a table keeps on a screen that is too narrow for all. */
+/* Which columns a table keeps on a screen too narrow for all. */
 enum keep {
 	KEEP,      /* always; a full report continues the table below if it must */
 	KEEP_FULL, /* the same, but a brief report leaves it out */
@@ -47,7 +47,7 @@ enum keep {
 struct doc_column {
 	const char *group; /* above this column and its neighbours of the same group; NULL */
 	const char *name, *unit;
-	const char *path; /* of the figure in the JSON of a row; NULL: cells are added one by one */
+	const char *path; /* the figure's path in the JSON of a row; NULL: cells are added one by one */
 	enum cell_kind kind;
 	enum keep keep;
 };
@@ -70,13 +70,13 @@ struct doc_row {
 };
 
 struct doc_table_spec {
-	const char *id;      /* of the page: letters, digits, hyphens */
+	const char *id;      /* the page's: letters, digits, hyphens */
 	const char *caption; /* "Latency, ms" */
 	const char *rows;    /* heading of the rows' names: "stage" */
 	const struct doc_column *columns;
 	int count;
 	bool sortable; /* the order of the rows carries no meaning */
-	bool whole;    /* figures that are whole have no decimals: tokens */
+	bool whole;    /* whole figures have no decimals: tokens */
 	bool few;      /* text and Markdown have DOC_ROWS_FEW rows at most */
 	int media;     /* 0: everywhere */
 };
@@ -90,21 +90,21 @@ struct doc_table {
 };
 enum { DOC_ROWS_MOST = 200, DOC_ROWS_FEW = 40 };
 
-/* What the mark of a weak percentile means. */
+/* The meaning of the mark of a weak percentile. */
 #define DOC_WEAK "~ too few samples for this percentile: p90 needs 44, p99 459, p99.9 4,603"
 
 enum part_kind {
-	PART_FACT,    /* label, text, hint */
-	PART_TEXT,    /* a paragraph; label: its first words, stressed */
-	PART_NOTE,    /* small print */
-	PART_HEADING, /* within the section */
-	PART_ITEM,    /* of a list */
-	PART_CHECK,   /* label, status, text: a question and its answer; hint: with what words the reason begins, or NULL */
-	PART_TILE,    /* label, text, value, unit, hint: a figure that is read first */
-	PART_LEVELS,  /* label, levels, text: a row of bars */
-	PART_COMMAND, /* a line for a shell */
-	PART_CODE,    /* label: what it is; text: lines */
-	PART_TERM,    /* label, text: a definition; unit: its id or NULL */
+	PART_FACT,     /* label, text, hint */
+	PART_TEXT,     /* a paragraph; label: its first words, stressed */
+	PART_NOTE,     /* small print */
+	PART_HEADING,  /* within the section */
+	PART_ITEM,     /* a list's */
+	PART_CHECK,    /* label, status, text: a question and its answer; hint: the first words of the reason, or NULL */
+	PART_TILE,     /* label, text, value, unit, hint: a figure read first */
+	PART_LEVELS,   /* label, levels, text: a row of bars */
+	PART_COMMAND,  /* a line for a shell */
+	PART_CODE,     /* label: its name; text: lines */
+	PART_TERM,     /* label, text: a definition; unit: its id or NULL */
 	PART_PICTURES, /* text: HTML elements of our own, which a page takes as they are; label: their class in report.css
 	                */
 	PART_TABLE,
@@ -131,10 +131,10 @@ struct doc_section {
 struct doc_block;
 
 struct document {
-	const char *kind;                   /* what it is: "ipf report" */
-	const char *title, *heading, *when; /* of the window; what the run is called; where and when it was */
-	bool brief;                         /* a first screen: columns that do not fit are left out */
-	bool plots;                         /* has pictures that gnuplot drew */
+	const char *kind;                   /* the document's kind: "ipf report" */
+	const char *title, *heading, *when; /* the window's; the run's name; where and when it was */
+	bool brief;                         /* a first screen: columns without room are left out */
+	bool plots;                         /* has gnuplot's pictures */
 	bool failed;
 	struct doc_section *sections;
 	size_t count, cap;

@@ -5,8 +5,8 @@
 #include <ctype.h>
 #include <string.h>
 
-/* A text as it is, whatever Markdown would make of it: what is not plain is a character reference, and what would
- * notify people or link issues is code. */
+/* A text verbatim, whatever Markdown would make of it: special characters become references, and text that would notify
+ * people or link issues is code. */
 static void put_slice(struct buffer *out, struct slice text)
 {
 	struct buffer safe = {0};

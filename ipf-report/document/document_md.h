@@ -5,7 +5,7 @@
 
 #include "document/document.h"
 
-/* Appends the parts that are IN_MARKDOWN; folded sections are shown on demand. */
+/* Appends the parts IN_MARKDOWN; folded sections are shown on demand. */
 void document_md(const struct document *d, struct buffer *out);
 
 #endif

@@ -10,7 +10,7 @@ struct text_style {
 	bool ascii;  /* without characters beyond ASCII where these draw bars */
 };
 
-/* Appends the parts that are IN_TEXT. */
+/* Appends the parts IN_TEXT. */
 void document_text(const struct document *d, const struct text_style *style, struct buffer *out);
 
 #endif

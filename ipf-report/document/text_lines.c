@@ -31,7 +31,7 @@ void move_to(struct text_lines *l, int column)
 		buffer_byte(l->out, ' ');
 }
 
-/* Bytes that are safe. */
+/* Safe bytes. */
 static void put_bytes(struct text_lines *l, enum tone tone, const char *text, size_t len)
 {
 	static const char *const escapes[] = {

@@ -1,5 +1,4 @@
-/* Lines of text as a terminal shows them: what is in which column, words that are wrapped, numbers that end in a
- * column, texts made safe, and styles. */
+/* Lines of text for a terminal: columns, wrapped words, numbers ending in a column, texts made safe, and styles. */
 #ifndef REPORT_TEXT_LINES_H
 #define REPORT_TEXT_LINES_H
 
@@ -7,23 +6,23 @@
 
 struct text_lines {
 	struct buffer *out;
-	int width;  /* of a line, in columns */
+	int width;  /* a line's, in columns */
 	int column; /* in the current line, from 0; characters, not bytes */
 	bool colour;
 };
 
-/* The columns that a text takes once it is safe: wide characters have two, combining ones none. */
+/* The columns a text takes once it is safe: wide characters have two, combining ones none. */
 int text_width(const char *text);
 
 void end_line(struct text_lines *l);
 /* Appends blanks up to this column; at least one, unless the line is empty. */
 void move_to(struct text_lines *l, int column);
-/* Appends a text that is not broken. */
+/* Appends an unbroken text. */
 void put(struct text_lines *l, enum tone tone, const char *text);
 void put_slice(struct text_lines *l, enum tone tone, struct slice text);
 /* The same, cut to `width` columns with an ellipsis as the last one. */
 void put_clipped(struct text_lines *l, enum tone tone, const char *text, int width);
-/* The same, so that it ends before `column`. */
+/* The same, so it ends before `column`. */
 void put_right(struct text_lines *l, int column, enum tone tone, const char *text);
 /* Appends words from the current column on and ends the line; continues at column `indent`. */
 void put_wrapped(struct text_lines *l, int indent, enum tone tone, const char *text);

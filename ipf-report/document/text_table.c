@@ -23,9 +23,9 @@ struct form {
 	int line;                /* columns of the terminal for it */
 	int label;               /* columns for the rows' names, with the indent */
 	int remark;              /* where remarks begin; 0: none */
-	int width[COLUMNS_MOST]; /* of each column, with the gap before it */
+	int width[COLUMNS_MOST]; /* each column's, with the gap before it */
 	int shown[COLUMNS_MOST]; /* indices of the columns, in their order */
-	int count;               /* of shown */
+	int count;               /* cells shown */
 };
 
 static bool is_words(const struct doc_column *c)
@@ -44,7 +44,7 @@ static const char *cell_text(const struct doc_cell *cell, char text[40])
 	return show_narrow(cell->value, NUMBER_MOST - 1, text);
 }
 
-/* Words that follow below their row: longer than a column. */
+/* Words following below their row: longer than a column. */
 static bool is_below(const struct doc_table *t, int column)
 {
 	bool is_long = false;
@@ -114,7 +114,7 @@ static const char *row_name(const struct doc_row *row, char text[240])
 	return strlen(row->name) > 230 ? row->name : text;
 }
 
-/* Remarks stand behind the names of the rows that have one. */
+/* Remarks stand behind the names of the rows with one. */
 static void measure_labels(struct form *f)
 {
 	int named = 0, alone = 0, remarks = 0;
@@ -151,7 +151,7 @@ static int total_width(const struct form *f)
 	return sum;
 }
 
-/* Names that leave no room for the widest column have lines of their own. */
+/* Names leaving no room for the widest column have lines of their own. */
 static void narrow_labels(struct form *f)
 {
 	int widest = 0;
@@ -253,7 +253,7 @@ static void put_groups(struct text_lines *l, const struct form *f, int from, int
 		column += f->width[f->shown[i]];
 		if (!c->group || (i + 1 < to && same_group(c, &f->t->spec.columns[f->shown[i + 1]])))
 			continue;
-		/* the part of a group that is on these lines can be narrower than its name */
+		/* the part of a group on these lines can be narrower than its name */
 		move_to(l, column - text_width(c->group));
 		if (l->column < l->width)
 			put_clipped(l, TONE_FAINT, c->group, l->width - l->column);
@@ -361,7 +361,7 @@ static void put_rows(struct text_lines *l, const struct form *f, int from, int t
 	}
 }
 
-/* The end of the part that begins with the column `from`: a group is not divided. */
+/* The end of the part beginning with the column `from`: a group is not divided. */
 static int part_end(const struct form *f, int from)
 {
 	int to = from, sum = f->label;

@@ -59,7 +59,7 @@ static void put_rate(struct jout *w, const char *key, const char *units, double 
 	jout_end_map(w);
 }
 
-/* What the user noted, as "KEY=VALUE". */
+/* The user's notes, as "KEY=VALUE". */
 static void put_keywords(struct jout *w, const struct load *load)
 {
 	const char *key;

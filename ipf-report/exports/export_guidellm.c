@@ -1,8 +1,8 @@
 /* -f guidellm: benchmarks.json of GuideLLM 0.8.1 (src/guidellm/benchmark/schemas/report.py, benchmark.py, base.py), the
- * file that its reader loads; a benchmark for each measured stage. ipf-exports(5) has a description of it.
+ * file its reader loads; a benchmark for each measured stage. ipf-exports(5) has a description of it.
  *
  * Unix times in seconds; from the beginning of the run if --reproducible or if the results do not say when that was.
- * What GuideLLM does not know itself is -1 in "scheduler_metrics", by its own rule. */
+ * GuideLLM writes -1 for unknown values in "scheduler_metrics". */
 #include "exports/guidellm_figures.h"
 #include "exports/request_lists.h"
 #include "json/jout.h"
@@ -13,7 +13,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- what was asked ---- */
+/* ---- settings ---- */
 
 /* GuideLLM's name of the way in which requests were sent. */
 static const char *strategy_of(const struct schedule_stage *stage)
@@ -102,7 +102,7 @@ static void put_slo(struct jout *w, const struct load *load)
 	jout_end_map(w);
 }
 
-/* As its reader needs it: what would be run again. */
+/* In its reader's form: the run to repeat. */
 static void put_scenario(struct jout *w, const struct load *load)
 {
 	jout_key(w, "config");

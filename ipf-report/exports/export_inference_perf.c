@@ -25,7 +25,7 @@ static double lag(const struct row *row)
 	return row_metric(row, METRIC_LAG);
 }
 
-/* Also of a failure, which has no latency otherwise. */
+/* A failure has one as well, which has no latency otherwise. */
 static double whole(const struct row *row)
 {
 	return row->end_ns == IPF_ABSENT ? NAN : (double)(row->end_ns - row->start_ns);
@@ -109,7 +109,7 @@ static void put_prompt_tokens(struct jout *w, const struct load *load, enum load
 	row_values_release(&v);
 }
 
-/* The figure that inference-perf compares with an objective; NULL: it has no such constraint. */
+/* The figure inference-perf compares with an objective; NULL: it has no such constraint. */
 static const struct constraint {
 	enum metric metric;
 	const char *name;
@@ -129,7 +129,7 @@ static const struct constraint *constraint_of(const struct objective *objective)
 	return NULL;
 }
 
-/* Of the successes only, by inference-perf's rule: failures do not lower the percentage. */
+/* Only successes count, by inference-perf's rule: failures do not lower the percentage. */
 static void put_goodput(struct jout *w, const struct load *load)
 {
 	const struct slo *slo = load->run->slo;
@@ -225,7 +225,7 @@ static const char *label_of(const struct failure *f, char text[64])
 	return text;
 }
 
-/* A key that can be any text. */
+/* A key of any text. */
 static void put_key(struct jout *w, const char *key)
 {
 	jout_string0(w, key);

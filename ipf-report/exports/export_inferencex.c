@@ -1,7 +1,7 @@
 /* -f inferencex: agg_*.json of SemiAnalysisAI/InferenceX at 843c6254 (utils/process_result.py), which that tool makes
  * from a result of vLLM's shape. ipf-exports(5) has a table of it.
  *
- * Seconds, and tokens per second and user for what it calls interactivity. All measured stages are one run. */
+ * Seconds, and tokens per second and user for its interactivity. All measured stages are one run. */
 #include "exports/row_values.h"
 #include "json/jout.h"
 

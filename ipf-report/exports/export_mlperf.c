@@ -2,9 +2,9 @@
  * PerformanceSummary::LogSummary, and test_settings_internal.cc; the durations and counts of loadgen/mlperf.conf).
  * ipf-exports(5) has a description of it.
  *
- * Integer nanoseconds. A latency counts from when the query was scheduled. A percentile is the order statistic
- * floor(n p), without interpolation. All measured stages are one run. LoadGen knows no queries that fail: they have no
- * part in the distributions, but exceed every latency that is asked for. */
+ * Integer nanoseconds. A latency counts from when the query was scheduled. A percentile is the order statistic floor(n
+ * p), without interpolation. All measured stages are one run. LoadGen knows no failing queries: they have no part in
+ * the distributions, but exceed every latency asked for. */
 #include "exports/row_values.h"
 #include "figures/early_stopping.h"
 
@@ -24,7 +24,7 @@ enum { LISTED = sizeof listed / sizeof *listed };
 enum scenario { SINGLE_STREAM, OFFLINE, SERVER };
 static const char *const scenario_names[] = {"SingleStream", "Offline", "Server"};
 
-/* A latency, sorted, and what is asked of it. */
+/* A latency, sorted, and its limit. */
 struct latency {
 	const char *name;
 	struct row_values values;
@@ -39,13 +39,13 @@ struct summary {
 	enum scenario scenario;
 	bool tokens; /* LoadGen's use_token_latencies */
 	struct latency list[LATENCIES];
-	double scheduled_s, issued_s, done_s; /* of the last query, from the first one; NAN */
+	double scheduled_s, issued_s, done_s; /* the last query's, from the first one; NAN */
 	bool performance, duration, queries, early;
 };
 
 /* ---- definitions ---- */
 
-/* How many queries take longer than asked, those that failed among them. */
+/* How many queries take longer than asked, those failing among them. */
 static int64_t over_latency(const struct summary *s, const struct latency *latency)
 {
 	int64_t over = s->load->failed;
@@ -59,14 +59,14 @@ static bool is_judged(const struct summary *s, int i)
 	return s->tokens ? i != SAMPLE : i == SAMPLE;
 }
 
-/* The percentile of all queries, of which those that failed are the slowest. */
+/* The percentile of all queries, of which those failing are the slowest. */
 static bool meets(const struct summary *s, const struct latency *latency)
 {
 	int64_t n = latency->values.n + s->load->failed, rank = (int64_t)((double)n * (latency->percentile / 100));
 	return rank < latency->values.n && latency->values.list.values[rank] <= latency->limit_ns;
 }
 
-/* ---- what the run was, and whether it is valid ---- */
+/* ---- the run, and whether it is valid ---- */
 
 static enum scenario scenario_of(const struct load *load)
 {
@@ -100,7 +100,7 @@ static void find_times(struct summary *s)
 	s->done_s = s->load->duration_s;
 }
 
-/* The latencies with what --slo asks of them: an objective of each request is one of LoadGen's usual percentile. */
+/* The latencies with their objectives of --slo: an objective of each request is one of LoadGen's usual percentile. */
 static void find_latencies(struct summary *s)
 {
 	static const enum metric asked[LATENCIES] = {[SAMPLE] = METRIC_E2E, [TTFT] = METRIC_TTFT, [TPOT] = METRIC_TPOT};
@@ -175,7 +175,7 @@ static void put_ns(struct buffer *out, const char *label, double value)
 		buffer_format(out, "%s%.0f\n", label, value);
 }
 
-/* `name` with "(ns)", filled up to `width`, and the name that it has in the lines of percentiles. */
+/* `name` with "(ns)", filled up to `width`, and the name it has in the lines of percentiles. */
 static void put_distribution(struct buffer *out, struct row_values *v, const char *name, int width,
                              const char *name_of_percentile)
 {
@@ -345,7 +345,7 @@ static void put_additional(struct buffer *out, struct summary *s)
 	put_distribution(out, &s->list[TPOT].values, "Time per Output Token", 46, "time to output token");
 }
 
-/* Those that are known; LoadGen's others are about its own samples and seeds. */
+/* Known ones; LoadGen's others are about its own samples and seeds. */
 static void put_parameters(struct buffer *out, struct summary *s)
 {
 	static const char *const names[LATENCIES] = {"target_latency", "ttft_latency", "tpot_latency"};
@@ -370,7 +370,7 @@ static void put_count(struct buffer *out, int64_t count, const char *none, const
 		buffer_format(out, "\n%lld %s encountered. See detailed log.\n", (long long)count, count == 1 ? one : many);
 }
 
-/* What the verdict doubts. */
+/* The doubts of the verdict. */
 static int64_t warnings(const struct report *report)
 {
 	json_t *check;

@@ -92,8 +92,8 @@ static void put_setting(struct jout *w, const struct load *load)
 		jout_null(w);
 }
 
-/* Requests that meet all objectives; NAN: there are none, or others than vLLM knows. From the start, since vLLM does
- * not know when a request was due; a request of one token has a TPOT of 0. */
+/* Requests meeting all objectives; NAN: there are none, or others than vLLM knows. From the start, since vLLM does not
+ * know when a request was due; a request of one token has a TPOT of 0. */
 static double good_requests(const struct load *load)
 {
 	const struct slo *slo = load->run->slo;
@@ -115,7 +115,7 @@ static double good_requests(const struct load *load)
 	return slo->count ? (double)good : NAN;
 }
 
-/* What did not wait for a slot waited for nothing. */
+/* A request that needed no slot waited for nothing. */
 static double queue_time(const struct row *row)
 {
 	double ns = row_metric(row, METRIC_SLOT_WAIT);
@@ -172,7 +172,7 @@ static void put_lists(struct jout *w, const struct load *load, const struct requ
 		jout_member_double(w, "max_output_tokens_per_s", lists->tokens_per_s_peak);
 	}
 	jout_member_int(w, "max_concurrent_requests", load_peak_second(load, METRIC_E2E));
-	jout_member_double(w, "rtfx", 0); /* of audio only */
+	jout_member_double(w, "rtfx", 0); /* for audio only */
 }
 
 static void put_metric(struct jout *w, const struct load *load, const char *name, struct row_values *v)

@@ -255,7 +255,7 @@ static void put_figures(struct jout *w, const struct load *load, const struct fi
 		put_figure(w, load, &list[i]);
 }
 
-/* ---- what happens when, from the first start of the load ---- */
+/* ---- events over time, from the first start of the load ---- */
 
 static double start_of(const struct load *load, const struct row *row)
 {
@@ -381,7 +381,7 @@ static const struct figure figures[] = {
 	{"requests_per_second", .fill = fill_rates, .add = add_end, .whole = true},
 	{"request_concurrency", .fill = fill_levels, .add = add_request},
 	{"request_latency", .fill = fill_values, .value = guidellm_latency},
-	{.name = "request_streaming_iterations_count"}, /* events that are no content among them: not known */
+	{.name = "request_streaming_iterations_count"}, /* events without content among them: not known */
 	{"prompt_token_count", .fill = fill_values, .value = row_input},
 	{"output_token_count", .fill = fill_values, .value = row_output},
 	{"total_token_count", .fill = fill_values, .value = guidellm_total},
@@ -389,7 +389,7 @@ static const struct figure figures[] = {
 	{"time_to_first_output_token_ms", .fill = fill_values, .value = guidellm_ttfot},
 	{"time_per_output_token_ms", .fill = fill_values, .value = guidellm_tpot, .weight = row_output},
 	{"inter_token_latency_ms", .fill = fill_values, .value = guidellm_itl, .weight = output_less_one},
-	{.name = "time_to_last_round_trip_ms"}, /* of WebSockets */
+	{.name = "time_to_last_round_trip_ms"}, /* for WebSockets */
 	{.name = "avg_round_trip_time_ms"},
 	{"prompt_tokens_per_second", .fill = fill_rates, .add = add_prompt, .whole = true},
 	{"output_tokens_per_second", .fill = fill_rates, .add = add_tokens, .whole = true},
@@ -447,7 +447,7 @@ static void put_slo(struct jout *w, const struct load *load)
 	PUT(w, load, good_figures);
 }
 
-/* Kinds of content that ipf does not count. */
+/* Kinds of content uncounted by ipf. */
 static void put_others(struct jout *w)
 {
 	static const char *const kinds[][5] = {{"image", "tokens", "images", "pixels", "bytes"},

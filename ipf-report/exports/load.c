@@ -41,7 +41,7 @@ static int64_t span_ns(const struct load *load, int32_t part, int64_t *begin_ns,
 	return *begin_ns == IPF_ABSENT ? IPF_ABSENT : *end_ns - *begin_ns;
 }
 
-/* The time that the tool's rates refer to, in a part; IPF_ABSENT. */
+/* The time the tool's rates refer to, in a part; IPF_ABSENT. */
 static int64_t window_ns(const struct load *load, int32_t part)
 {
 	enum tool_window window = load->run->columns.rules->window;
@@ -82,7 +82,7 @@ static void init_times(struct load *load)
 	load->duration_s = all_ns > 0 ? (double)all_ns / 1e9 : NAN;
 }
 
-/* The first stage from `stage` on that is measured and in which a request started. */
+/* The first stage from `stage` on measured, in which a request started. */
 static int32_t find_stage(const struct report *report, int32_t stage)
 {
 	const struct run_data *run = report->run;
@@ -154,7 +154,7 @@ struct step {
 	int by; /* 1: a request starts; -1: it ends */
 };
 
-/* What ends at a moment makes room for what starts then. */
+/* An end makes room for a start at the same moment. */
 static int compare_steps(const void *a, const void *b)
 {
 	const struct step *x = a, *y = b;

@@ -7,8 +7,8 @@
  *         for_load(&load, row) …
  *     }
  *
- * The rows of a load are those that started, in the order of their starts. Requests that ipf-fire disconnected on
- * purpose are in none: they are neither successes nor failures, and the tools have no name for them.
+ * The rows of a load are those that started, in the order of their starts. Requests ipf-fire disconnected on purpose
+ * are in none: they are neither successes nor failures, and the tools have no name for them.
  */
 #ifndef REPORT_LOAD_H
 #define REPORT_LOAD_H
@@ -26,19 +26,19 @@ struct load {
 	const struct run_data *run;
 	int32_t stage;                    /* LOAD_ALL: all measured stages */
 	const struct schedule_stage *one; /* the stage, also if it is the only measured one; NULL: several */
-	const struct row *rows;           /* the range that contains those of the load, among others */
+	const struct row *rows;           /* the range containing those of the load, among others */
 	int64_t count;
 	int64_t sent, ok, failed;            /* ok + failed = sent */
-	int64_t input_tokens, output_tokens; /* of the successes */
+	int64_t input_tokens, output_tokens; /* the successes' */
 	int64_t begin_ns, end_ns;            /* first start and last end, from t0 of the first part; IPF_ABSENT */
 	int64_t ok_begin_ns;                 /* first start of a success; IPF_ABSENT */
 	int64_t begin_unix_ns, end_unix_ns;  /* the same by the wall clock; IPF_ABSENT: not known, or --reproducible */
-	double duration_s; /* the time that rates refer to: from the first start to the last end, of failures too, or by the
-	                    * rule of the tool; of repeats the sum. NAN: none */
+	double duration_s; /* the time for rates: from the first start to the last end, of failures too, or by the rule of
+	                    * the tool; of repeats the sum. NAN: none */
 };
 
 void load_init(struct load *load, const struct report *report, int32_t stage);
-/* The first measured stage in which a request started; LOAD_ALL if there is none, so that a document has one load. */
+/* The first measured stage in which a request started; LOAD_ALL if there is none, so a document has one load. */
 int32_t load_first(const struct report *report);
 int32_t load_next(const struct report *report, int32_t stage); /* LOAD_END: there is no other */
 
@@ -68,14 +68,14 @@ int64_t load_peak(const struct load *load, enum metric latency);
  */
 int64_t load_peak_second(const struct load *load, enum metric latency);
 
-/* What the run was made with; NULL: not known, or not the same for all of it. Borrowed. */
+/* The settings of the run; NULL: not known, or not the same for all of it. Borrowed. */
 const char *load_model(const struct load *load);
 const char *load_api(const struct load *load);
 const char *load_target(const struct load *load);
 const char *load_dataset(const struct load *load);   /* the name of its format in ipf-prep */
 const char *load_tokenizer(const struct load *load); /* NULL also for an approximation */
 json_t *load_meta(const struct load *load);          /* an object of texts, from --meta; NULL: none */
-/* Those texts as members, without those whose name is in `taken`, which NULL ends; "*_ms" is all that end so. */
+/* Those texts as members, without those whose name is in `taken`, which NULL ends; "*_ms" is all ending so. */
 void load_put_meta(struct jout *w, const struct load *load, const char *const *taken);
 
 /* A time in UTC as several tools write it, "20261122-041400"; "" if it is not known. */

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #define TOGETHER_NS 1e5
-#define LEAST_S     1e-6 /* that the last moment lasts */
+#define LEAST_S     1e-6 /* duration of the last moment */
 
 void pulses_add(struct pulses *p, struct pulse_train train)
 {
@@ -78,7 +78,7 @@ int64_t pulses_rates(struct pulses *p, struct weighted_values *v)
 {
 	struct moment now, next;
 	int64_t moments = 0;
-	double begin_s; /* of the time around `now` */
+	double begin_s; /* begin of the time around `now` */
 	make_heap(p);
 	if (!next_moment(p, &now))
 		return 0;

@@ -1,7 +1,7 @@
 /* How a rate and a level vary over time, from the moments at which something happens, as GuideLLM defines both
  * (guidellm 0.8.1, schemas/base/statistics.py, rate_distribution_from_timings, concurrency_distribution_from_timings).
  *
- * Moments within 0.1 ms of the first of them are one. A rate is what happens at a moment divided by the time around it,
+ * Moments within 0.1 ms of the first of them are one. A rate is the change at a moment divided by the time around it,
  * half-way to its neighbours, and lasts as long; a level is the sum of all changes so far, until the next one.
  *
  *     struct pulses p = {0};
@@ -10,7 +10,7 @@
  *     int64_t moments = pulses_rates(&p, &v);        // 7 / (time around it), …
  *     pulses_release(&p);
  *
- * A train stands for many pulses, of which there is never a list: memory is that of the trains.
+ * A train stands for many pulses, of which there is never a list: memory is the trains'.
  */
 #ifndef REPORT_PULSES_H
 #define REPORT_PULSES_H
@@ -19,11 +19,11 @@
 
 #include <stdint.h>
 
-/* `count` pulses, evenly from first_ns to last_ns (double, so that they need not be at whole nanoseconds). */
+/* `count` pulses, evenly from first_ns to last_ns (double, so they need not be at whole nanoseconds). */
 struct pulse_train {
 	double first_ns, last_ns;
 	int64_t count;
-	double first, others; /* what happens at the first pulse, and at each other one */
+	double first, others; /* the change at the first pulse, and at each other one */
 	int64_t done;         /* set by pulses_rates and pulses_levels */
 };
 

@@ -1,5 +1,5 @@
 /* Lists with an entry for each request of a load, in the order of the starts, as the detailed results of vLLM and of
- * SGLang have them; and what both compute from the times of events. Formats that use them set `lines`.
+ * SGLang have them; and figures both compute from the times of events. Formats using them set `lines`.
  *
  *     struct request_lists lists = request_lists_of(&load);
  *     jout_key(w, "ttfts");
@@ -35,17 +35,17 @@ void request_chunks_release(struct request_chunks *c);
 struct slice request_error_kind(const struct row *row, const struct result *result);
 struct slice request_error_text(const struct row *row, const struct result *result);
 
-/* What the lines of the rows have: without the option of ipf-collect there is no such list. */
+/* The members of the rows: without the option of ipf-collect there is no such list. */
 struct request_lists {
-	bool events;              /* --events, for every streamed response that succeeded */
+	bool events;              /* --events, for every successful streamed response */
 	bool texts;               /* --text */
-	double tokens_per_s_peak; /* the most chunks that count in a second from the first start on; NAN: not known */
+	double tokens_per_s_peak; /* the most chunks counting in a second from the first start on; NAN: not known */
 };
 struct request_lists request_lists_of(const struct load *load);
 
 void request_list_times(struct jout *w, const struct load *load, row_value ns);      /* seconds; 0 for failures */
 void request_list_counts(struct jout *w, const struct load *load, row_value tokens); /* 0 for failures */
-void request_list_inputs(struct jout *w, const struct load *load);                   /* also of failures */
+void request_list_inputs(struct jout *w, const struct load *load);                   /* includes failures */
 void request_list_gaps(struct jout *w, const struct load *load);                     /* lists, in seconds */
 void request_list_texts(struct jout *w, const struct load *load);
 void request_list_errors(struct jout *w, const struct load *load); /* "" for successes */

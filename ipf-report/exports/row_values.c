@@ -15,7 +15,7 @@ double row_metric(const struct row *row, enum metric m)
 	return or_nan(row_get(row, (int)m));
 }
 
-/* What the tool of a view saw of the request; without one, ipf's. */
+/* The values of the request for the tool of a view; without one, ipf's. */
 static struct tool_times times_of(const struct row *row)
 {
 	double end = row_stream(row);

@@ -8,7 +8,7 @@
  *     jout_member_double(w, "p99_tpot_ms", row_values_percentile(&v, 99));
  *     row_values_release(&v);
  *
- * What no request has is NAN everywhere, also in a mean: some tools write 0 there, which is no measurement.
+ * A value no request has is NAN everywhere, also in a mean: some tools write 0 there, which is no measurement.
  */
 #ifndef REPORT_ROW_VALUES_H
 #define REPORT_ROW_VALUES_H
@@ -19,7 +19,7 @@ struct row_values {
 	int64_t n;
 	double sum; /* 0 if there are none */
 	double mean, min, max;
-	double std, sample_std; /* of the population, and of a sample (n - 1); NAN for one value */
+	double std, sample_std; /* the population's, and a sample's (n - 1); NAN for one value */
 	struct samples list;    /* empty for gaps */
 	struct histogram *gaps;
 	double per;
@@ -48,13 +48,13 @@ double row_e2e(const struct row *row);  /* ipf's: to the last content event */
 double row_tpot(const struct row *row); /* ipf's: (e2e - ttft) / (output tokens - 1) */
 double row_itl(const struct row *row);  /* (last chunk - first chunk) / (output tokens - 1) */
 double row_output(const struct row *row);
-/* What has one definition for all. */
-double row_last(const struct row *row);   /* the last chunk that counts */
+/* Values with the same definition for all. */
+double row_last(const struct row *row);   /* the last counted chunk */
 double row_stream(const struct row *row); /* the end of the response */
 double row_waited(const struct row *row); /* from when it was due to its start, if latencies count from then; else 0 */
 double row_input(const struct row *row);  /* tokens */
 double row_metric(const struct row *row, enum metric m);
-/* What an objective on this metric is compared with: a latency by the tool's definition. */
+/* The value an objective on this metric is compared with: a latency by the tool's definition. */
 double row_asked(const struct row *row, enum metric m);
 
 #endif

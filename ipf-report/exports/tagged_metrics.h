@@ -1,5 +1,5 @@
-/* What AIPerf and its predecessor genai-perf have in common: metrics by tag, each with a unit, of which those of
- * requests have a distribution and those of a run have one value; as JSON and as CSV.
+/* Common to AIPerf and its predecessor genai-perf: metrics by tag, each with a unit, of which those of requests have a
+ * distribution and those of a run have one value; as JSON and as CSV.
  *
  *     struct tagged_metric metrics[TAGGED_MOST];
  *     int count = …;                                   // fills tag, title, unit, and values or value
@@ -16,7 +16,7 @@ enum { TAGGED_MOST = 40 };
 
 struct tagged_metric {
 	const char *tag, *title, *unit;
-	bool each;                /* of each request: `values`; else of the run: `value` */
+	bool each;                /* per request: `values`; else per run: `value` */
 	struct row_values values; /* none: the metric does not exist */
 	double value;             /* NAN: it does not exist */
 };
@@ -40,8 +40,8 @@ void tagged_metrics_json(const struct tagged_metrics *m, struct jout *w, bool su
 /* How a tool writes its CSV. */
 struct tagged_csv {
 	const char *const *statistics; /* the columns of metrics of requests; NULL ends them */
-	const char *bare_unit;         /* a unit that is not written behind the name; NULL: none */
-	bool empty;                    /* metrics that do not exist have a line too, with N/A */
+	const char *bare_unit;         /* a unit not written behind the name; NULL: none */
+	bool empty;                    /* absent metrics have a line too, with N/A */
 	bool thousands;                /* commas between thousands, for which the field is quoted */
 };
 /* A table: metrics of requests with their statistics, or those of a run with a "Value". Two decimals. */
@@ -49,8 +49,8 @@ void tagged_metrics_csv(struct tagged_metrics *m, const struct tagged_csv *form,
 /* One of "avg", "min", "max", "sum", "std", "p1" …; NAN. */
 double tagged_statistic(struct tagged_metric *metric, const char *name);
 
-/* The successes that meet all objectives, from start; one that has no value for an objective does not. NAN: there are
- * no objectives, or others than of ttft, ttst, tpot and e2e. */
+/* The successes meeting all objectives, from start; one without a value for an objective does not. NAN: there are no
+ * objectives, or others than of ttft, ttst, tpot and e2e. */
 double load_good_with_values(const struct load *load);
 
 #endif

@@ -16,7 +16,7 @@ static bool changes_as_planned(const struct schedule_stage *stage)
 	return false;
 }
 
-/* Of one run, or of all shards of it. */
+/* For one run, or all shards of it. */
 static double of_part(const struct run_data *run, int32_t stage, int part, double *due)
 {
 	int64_t count;

@@ -54,7 +54,7 @@ static void count_request(struct completions *c, const struct row *row, double w
 	c->output_audio_ns += weight * (double)row_get_or_0(row, ROW_OUTPUT_AUDIO_NS);
 }
 
-/* Tokens of successful answers, and of those that ipf-fire cut off when the run was over. */
+/* Tokens of successful answers, and of those ipf-fire cut off when the run was over. */
 static void count_tokens(struct completions *c, const struct row *row, struct time_span range)
 {
 	const int64_t input = row_get(row, ROW_INPUT_TOKENS);

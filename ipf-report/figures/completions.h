@@ -1,4 +1,4 @@
-/* What came in the window of a stage, whichever stage started it: a server that works off a backlog is busy. Tokens
+/* Completions in the window of a stage, whichever stage started them: a server that works off a backlog is busy. Tokens
  * count when they arrived, requests as edge_rule.h says.
  *
  *     struct completions all = {0}, own = {0};
@@ -13,17 +13,17 @@
 #include "results/run_data.h"
 
 struct completions {
-	int64_t ended, ended_ok; /* requests that ended in the window, well or not; well */
-	double ok, inputs, good, images, audio_ns, output_audio_ns; /* of requests as they count */
+	int64_t ended, ended_ok;                                    /* requests ending in the window, well or not; well */
+	double ok, inputs, good, images, audio_ns, output_audio_ns; /* for requests as they count */
 	double input_tokens, output_tokens, good_output_tokens;
-	double spread_tokens;       /* of answers that crossed an edge at which the tokens so far are not known exactly */
+	double spread_tokens;       /* answers that crossed an edge at which the tokens so far are not known exactly */
 	bool has_inputs;            /* some of the successful ones say how many inputs they had */
 	bool has_input, has_output; /* there were tokens, or answers whose tokens are known */
 	bool uncounted;             /* answers ended whose output tokens are not known */
 };
 
-/* Did a request end in the window of a stage (of all shards; of repeats, in that of its own run), or until its last
- * request had ended (drain)? A moment at which one window ends and the next begins belongs to one of them. */
+/* Did a request end in the window of a stage (of all shards; of repeats, in its own run's), or until its last request
+ * had ended (drain)? A moment at which one window ends and the next begins belongs to one of them. */
 bool completions_has(const struct run_data *run, const struct row *row, int32_t stage, bool drain);
 
 /* Whose rows count: of a part, -1 for all; and in the window of which stage, -1 for those of all measured ones. */
@@ -33,7 +33,7 @@ struct counted_rows {
 	int32_t stage;
 };
 
-/* Adds what the rows brought in the window of a stage, and to `own` that of the stage's rows. */
+/* Adds the rows' completions in the window of a stage, and to `own` those of the stage's rows. */
 void completions_count(struct completions *all, struct completions *own, const struct counted_rows *of,
                        const struct edge_rules *rules);
 

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-/* What LoadGen calls 1 - confidence. */
+/* LoadGen's 1 - confidence. */
 #define CHANCE 0.01
 
 int64_t early_stopping_discard(int64_t n, double p)

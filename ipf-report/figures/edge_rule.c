@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Below this share of the count, a bias is none that a reader would see. */
+/* Below this share of the count, a bias is none a reader would see. */
 #define BIAS_LEAST 0.02
-/* What a line needs: so many requests, of which nearly all ended, and a slope that is known this well. */
+/* A line needs so many requests, of which nearly all ended, and a slope known this well. */
 enum { LINE_FEWEST = 20 };
 #define UNFINISHED_MOST  0.02
 #define SLOPE_ERROR_MOST 0.1
@@ -20,7 +20,7 @@ struct edge_rules {
 	size_t stages;
 };
 
-/* What a stage shows, and sums for the line: x is the start, y the latency. */
+/* The points of a stage, and sums for the line: x is the start, y the latency. */
 struct edge_sums {
 	double n, x, y, xx, xy, yy, ended_ok, shares, started, unfinished;
 };
@@ -37,7 +37,7 @@ double edge_share(const struct row *row, int64_t begin_ns, int64_t end_ns)
 	return to_ns > from_ns ? (double)(to_ns - from_ns) / (double)(row->end_ns - row->start_ns) : 0;
 }
 
-/* Latencies count from the begin of the window, so that sums of squares stay exact. */
+/* Latencies count from the begin of the window, so sums of squares stay exact. */
 static void add_start(struct edge_sums *s, const struct row *row, int64_t begin_ns)
 {
 	const double x = (double)(row->start_ns - begin_ns) / 1e9, y = (double)(row->end_ns - row->start_ns) / 1e9;
@@ -78,7 +78,7 @@ static double slope_of(const struct edge_sums *s)
 	return error <= SLOPE_ERROR_MOST ? slope : NAN;
 }
 
-/* Users are there or not, so that one of them is no chance; arrivals vary by the root of their number. */
+/* Users are there or not, so one of them is no chance; arrivals vary by the root of their number. */
 static bool differs(const struct edge_rule *rule, bool closed)
 {
 	const double difference = fabs((double)(rule->end_in_flight - rule->begin_in_flight)),
@@ -121,7 +121,7 @@ static void find(struct edge_rules *r, int part, int32_t stage)
 	decide(rule, &sums, &run->schedule.stages[stage]);
 }
 
-/* A window that lasts until a request has ended includes that moment. */
+/* A window lasting until a request has ended includes that moment. */
 static void set_windows(struct edge_rules *r, int part, bool drain)
 {
 	struct edge_rule *rules = &r->list[(size_t)part * r->stages];

@@ -1,11 +1,11 @@
-/* How the requests of a stage count as completed. Counting those that ended within its window is right if as many were
- * in flight at its end as at its begin. Otherwise the count is biased: a stage that begins idle hands answers over to
- * the time after it, and one that begins with a backlog takes those of the time before it.
+/* How the requests of a stage count as completed. Counting those ending within its window is right if as many were in
+ * flight at its end as at its begin. Otherwise the count is biased: a stage beginning idle hands answers over to the
+ * time after it, and one beginning with a backlog takes those of the time before it.
  *
  * EDGE_ENDS    a request counts in the window in which it ended.
  * EDGE_SHARES  of closed loops, and if fewer are in flight at the end: a request counts in each window by the share of
  *              its output tokens that arrived there (of its time from start to end, if it was not streamed).
- * EDGE_STARTS  of open loops, if more are in flight at the end: the requests that started within the window, over the
+ * EDGE_STARTS  of open loops, if more are in flight at the end: the requests starting within the window, over the
  *              time in which these ended. That is the window times `stretch`: 1 + the slope of a line through their
  *              latencies over their starts, by least squares. A server that keeps up has 1; a growing queue stretches
  *              it.
@@ -25,7 +25,7 @@ enum edge_counting { EDGE_ENDS, EDGE_SHARES, EDGE_STARTS };
 
 struct edge_rule {
 	int64_t begin_ns, end_ns; /* the window, up to before end_ns; IPF_ABSENT: the stage did not begin */
-	bool taken; /* begin_ns itself belongs to a window that ends there, but for the stage's own requests */
+	bool taken;               /* begin_ns itself belongs to a window ending there, but for the stage's own requests */
 	enum edge_counting counting;
 	double stretch;
 	bool biased;                            /* the requests in flight differ by more than chance explains … */
@@ -34,7 +34,7 @@ struct edge_rule {
 
 struct edge_rules;
 
-/* Of all stages; of shards together, of repeats each. With `drain`, windows last until the last request of their stage
+/* For all stages; shards are together, repeats apart. With `drain`, windows last until the last request of their stage
  * has ended, and all requests count where they ended. NULL: out of memory. */
 struct edge_rules *edge_rules_new(const struct run_data *run, bool drain);
 const struct edge_rule *edge_rule_of(const struct edge_rules *rules, int part, int32_t stage);

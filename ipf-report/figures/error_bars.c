@@ -55,7 +55,7 @@ struct row_errors row_errors_of(const struct run_data *run, const struct row *ro
 	if (!e.known)
 		return e;
 	e.lateness = e.lateness == IPF_ABSENT || e.lateness < 0 ? 0 : e.lateness;
-	/* how late the client saw that it may go on, each time: not more than it took in all */
+	/* how late the client saw it may go on, each time: not more than it took in all */
 	if (waits != IPF_ABSENT && waits < 16 && setup != IPF_ABSENT) {
 		int64_t delay = client_delays_at(delays, row->start_ns);
 		e.sending += delay == IPF_ABSENT ? setup : at_most(setup, waits * delay);
@@ -69,14 +69,15 @@ struct row_errors row_errors_of(const struct run_data *run, const struct row *ro
 
 /* ---- distributions ---- */
 
-/* What the bars of a stage, or of all, are made from. */
+/* The sources of the bars of a stage, or of all. */
 struct bar_samples {
 	const struct run_data *run;
 	const struct figures *f;
 	const struct percentiles *list;
 	struct samples low[ERROR_BARS], high; /* the least of each latency, and the most of TPOT, in nanoseconds */
-	bool unknown[ERROR_BARS];             /* of a request that has this latency */
-	double gaps_early, gaps_late; /* what the gaps of all requests together may be too long, and too short; ns */
+	bool unknown[ERROR_BARS];             /* unknown for a request with this latency */
+	double gaps_early, gaps_late; /* the possible excess of the gaps of all requests together, and the possible lack;
+	                               * ns */
 };
 
 static bool wanted(const struct run_data *run, int32_t stage, const struct row *row)
@@ -84,7 +85,7 @@ static bool wanted(const struct run_data *run, int32_t stage, const struct row *
 	return row->ok && (stage >= 0 ? row->stage == stage : run->schedule.stages[row->stage].measured);
 }
 
-/* The least and the most that the latency of a request can be, in nanoseconds. False: it has none. */
+/* The least and the most the latency of a request can be, in nanoseconds. False: it has none. */
 static bool bar_of_row(const struct row *row, const struct row_errors *e, enum bar bar, double *low, double *high)
 {
 	bool ttft = bar == BAR_TTFT || bar == BAR_TTFT_DUE, due = bar == BAR_TTFT_DUE || bar == BAR_E2E_DUE;
@@ -107,7 +108,7 @@ static bool bar_of_row(const struct row *row, const struct row_errors *e, enum b
 	return true;
 }
 
-/* The figures of a bar that its latency has; failures that count as infinite stay so. */
+/* The figures of a bar its latency has; infinite failures stay so. */
 static struct metric_summary summarise(struct samples *s, int64_t infinite, const struct percentiles *list)
 {
 	struct metric_summary d = {.n = (int64_t)s->count + infinite,
@@ -141,7 +142,7 @@ static struct metric_summary shifted(const struct metric_summary *of, double by_
 	return d;
 }
 
-/* What all gaps of a request together may be too long and too short: only by what is not known of its ends. */
+/* The possible excess and lack of all gaps of a request together: only by the uncertainty of its ends. */
 static void add_gaps(struct bar_samples *b, const struct row *row, const struct row_errors *e, bool by_request)
 {
 	int64_t events = row_get(row, ROW_EVENTS);
@@ -323,7 +324,7 @@ static void note_missed(struct run_accuracy *a, const char *label, const char *v
 		         format_duration((int64_t)fmin(width_ms * 1e6, 1e18), width));
 }
 
-/* The mean and the percentiles, of what the total has. */
+/* The mean and the percentiles of the total. */
 static void judge_bar(struct run_accuracy *a, const struct run_figures *figures, const struct percentiles *list,
                       enum bar bar)
 {
@@ -375,7 +376,7 @@ int run_accuracy_build(struct run_accuracy *a, const struct run_data *run, const
 		only = figures->stages[i].measured ? (int)i : only;
 	}
 	b.f = &figures->total;
-	if (bad == 0 && measured == 1) /* the total of one stage is that stage */
+	if (bad == 0 && measured == 1) /* the total of one stage is the stage */
 		a->total = a->stages[only];
 	else if (bad == 0)
 		bad = build_accuracy(&b, -1, &a->total);

@@ -1,7 +1,7 @@
-/* How exact the latencies are: between which two values each figure lies, for what the client itself did to it.
- * "ACCURACY" in ipf-results(5) has the definition: of each request the least and the most that its latency can be; the
- * bar of a percentile is that percentile of the least and of the most, and the bar of a mean is their mean. Those of a
- * run that was predicted have the error of the twin, too (model_error.h).
+/* How exact the latencies are: the two values each figure lies between, given the client's own effects on it.
+ * "ACCURACY" in ipf-results(5) has the definition: of each request the least and the most its latency can be; the bar
+ * of a percentile is that percentile of the least and of the most, and the bar of a mean is their mean. Those of a run
+ * predicted have the error of the twin, too (model_error.h).
  *
  *     struct run_accuracy accuracy;
  *     run_accuracy_build(&accuracy, &run, &figures, &options, &err);
@@ -22,13 +22,13 @@ struct bar_spec {
 };
 extern const struct bar_spec bar_specs[ERROR_BARS];
 
-/* What may separate our clock from that of the kernel's timestamps: later ones are rejected. */
+/* The limit between our clock and that of the kernel's timestamps: later ones are rejected. */
 #define BAR_CLOCK_NS 1000
-/* A value that is read from a histogram of gaps is right to this share. */
+/* A value read from a histogram of gaps is right to this share. */
 #define BAR_BUCKET (1.0 / 1024)
 
-/* In milliseconds, for every figure of the summary that a latency has but the standard deviation, the interval and
- * n_eff. n = 0: not known. */
+/* In milliseconds, for every figure of the summary a latency has but the standard deviation, the interval and n_eff. n
+ * = 0: not known. */
 struct error_bar {
 	struct metric_summary low, high;
 };
@@ -40,18 +40,18 @@ struct accuracy {
 struct run_accuracy {
 	struct accuracy *stages; /* as many as the run's figures have */
 	struct accuracy total;
-	bool known;      /* of the total, at least one */
+	bool known;      /* the total's, at least one */
 	double limit_ms; /* --accuracy; NAN: none */
 	int missed;      /* figures of the total that are less exact, or not known to be as exact */
 	char worst[400]; /* the first few of them, in words; "": all are exact enough */
 };
 
-/* `limit_ns` is that of --accuracy, IPF_ABSENT: none; what exceeds it makes the verdict's client_headroom DOUBTFUL. */
+/* `limit_ns` is --accuracy's, IPF_ABSENT: none; an error beyond it makes the verdict's client_headroom DOUBTFUL. */
 int run_accuracy_build(struct run_accuracy *a, const struct run_data *run, const struct run_figures *figures,
                        const struct figure_options *options, int64_t limit_ns, struct ipf_error *err);
 void run_accuracy_release(struct run_accuracy *a);
 
-/* The latency that a bar is of. */
+/* The latency a bar is of. */
 const struct metric_summary *bar_summary(const struct figures *f, enum bar bar);
 /* The larger of the distances of a figure from the ends of its bar, for each figure. n = 0: not known. */
 struct metric_summary bar_widths(const struct error_bar *bar, const struct metric_summary *of);

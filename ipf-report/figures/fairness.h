@@ -6,10 +6,10 @@ struct figures;
 
 struct fairness {
 	double goodput, output_tokens; /* Jain's index; NAN: not known */
-	int groups;                    /* of which they are; 0: none is known */
+	int groups;                    /* their number; 0: none is known */
 };
 
-/* Of the shares of good requests of the groups, and of their output tokens per started request. */
+/* Computed from the groups' shares of good requests, and their output tokens per started request. */
 struct fairness fairness_of(const struct figures *groups, int count);
 
 #endif

@@ -17,20 +17,20 @@
 /* Tokens that are spread over an edge are told from this share on. */
 #define SPREAD_SHOWN 0.01
 
-/* The rows that figures cover. */
+/* The rows under figures. */
 struct row_selection {
-	const struct run_data *run; /* of a member of a grouping: with the rows of that member only */
+	const struct run_data *run; /* for a member of a grouping: with the rows of that member only */
 	const struct run_data *whole;
 	const struct figure_options *options;
 	int32_t stage; /* -1: all measured stages */
 	enum grouping by;
-	int32_t member;         /* of that grouping; -1: all requests */
-	const struct row *rows; /* the range that contains them, among others */
+	int32_t member;         /* its number in the grouping; -1: all requests */
+	const struct row *rows; /* the range containing them, among others */
 	int64_t count;
 	bool loads_differ;              /* attainment.h */
 	bool bursty;                    /* the run is too short for the bursts of its load */
 	const enum metric *same;        /* for each metric: an earlier one with the same values, or itself */
-	const struct edge_rules *rules; /* of `whole` */
+	const struct edge_rules *rules; /* `whole`'s */
 };
 
 static bool wanted(const struct row_selection *sel, const struct row *row)
@@ -48,12 +48,12 @@ static bool wanted(const struct row_selection *sel, const struct row *row)
 /* The parts of a stage's rates, which the total adds up. */
 struct rate_parts {
 	int64_t window_ns;
-	int64_t scheduled, length_ns; /* of the offered rate, if has_length */
+	int64_t scheduled, length_ns; /* the offered rate's, if has_length */
 	bool has_length;
-	int64_t after_first, span_ns; /* of the achieved rate: starts after the first, and the time of these */
+	int64_t after_first, span_ns; /* the achieved rate's: starts after the first, and the time of these */
 	double in_flight_ns;          /* integral of the requests in flight */
-	double busy_ns;               /* sum of end - start, of requests of any stage that ended in the window */
-	struct completions all, own;  /* what came in the window; own: of requests of the stage */
+	double busy_ns;               /* sum of end - start, of requests of any stage ending in the window */
+	struct completions all, own;  /* completions in the window; own: those of the stage's requests */
 	bool biased, corrected;       /* edge_rule.h, of any part */
 	int64_t begin_in_flight, end_in_flight;
 };
@@ -85,7 +85,7 @@ const enum metric waited_metrics[WAITED] = {[WAITED_TTFT] = METRIC_TTFT,
                                             [WAITED_E2E] = METRIC_E2E};
 const double early_percentiles[EARLY_PERCENTILES] = {90, 95, 97, 99, 99.9};
 
-/* What is shown of a latency beside its distribution. A metric that counts from due replaces what it had from start. */
+/* The values of a latency beside its distribution. A metric counting from due replaces its value from start. */
 static void build_waited(struct figures *f, const struct figure_options *options, enum metric m, struct samples *s,
                          int64_t failures)
 {
@@ -99,7 +99,7 @@ static void build_waited(struct figures *f, const struct figure_options *options
 	}
 }
 
-/* The first metric that has the same values in each row of the run and counts in the same way. */
+/* The first metric with the same values in each row of the run and counts in the same way. */
 static void find_same_values(enum metric same[METRIC_COUNT], const struct run_data *run)
 {
 	for (enum metric m = 0; m < METRIC_COUNT; m++) {
@@ -121,7 +121,7 @@ static bool has_wrong(const struct picked_rows *rows)
 }
 
 /* Summarises a latency, with intervals unless the run says nothing of the next one. Those of percentiles are of the
- * latencies that users wait for, and not of groups. */
+ * latencies users wait for, and not of groups. */
 static int summarise(struct figures *f, const struct row_selection *sel, enum metric m, struct samples *s,
                      int64_t infinite, struct metric_summary *to)
 {
@@ -141,7 +141,7 @@ static int build_times(struct figures *f, const struct row_selection *sel, const
                        struct samples *s)
 {
 	const struct figure_options *options = sel->options;
-	bool copy = !has_wrong(rows) && !options->early_stopping; /* else, metrics differ in what is shown of failures */
+	bool copy = !has_wrong(rows) && !options->early_stopping; /* else, metrics differ in the values for failures */
 	int64_t failures;
 	for (int i = 0; i < WAITED; i++)
 		for (int k = 0; k < EARLY_PERCENTILES; k++)
@@ -277,7 +277,7 @@ static void count_refusals(struct refusal_figures *r, const struct row *row)
 	r->asked += asked;
 }
 
-/* The values come together or not at all, so that sums of both are of the same turns. */
+/* The values come together or not at all, so sums of both are of the same turns. */
 static void count_history(struct history_figures *h, const struct row *row)
 {
 	const int64_t before = row_get(row, ROW_HISTORY_TOKENS), same = row_get(row, ROW_HISTORY_SAME),
@@ -350,8 +350,8 @@ static void count_requests(struct figures *f, const struct row_selection *sel)
 	}
 }
 
-/* The time that figures cover: the window of a stage, or of all measured ones (-1), each moment once. Of a window of
- * time, the part of it that is in there. -1: out of memory. */
+/* The time that figures cover: the window of a stage, or of all measured ones (-1), each moment once. The part of a
+ * window of time within the other one. -1: out of memory. */
 static int64_t window_of(const struct row_selection *sel, int32_t stage)
 {
 	const struct run_data *run = sel->run;
@@ -425,7 +425,7 @@ static void pace_of(const struct row_selection *sel, int64_t *after_first, int64
 	}
 }
 
-/* What a window cannot show is absent: answers that all ended after it are no rate of 0. */
+/* A figure the window does not cover is absent: answers that all ended after it are no rate of 0. */
 static void leave_out_throughput(struct figures *f, bool has_window, double ok, bool has_tokens)
 {
 	if (figures_requests(f) == 0)
@@ -440,7 +440,7 @@ static void leave_out_throughput(struct figures *f, bool has_window, double ok, 
 		f->completed = f->completed_own = f->goodput = NAN;
 }
 
-/* Are there too many requests that could not be measured, beside those that were? */
+/* Are there too many unmeasured requests, beside the measured ones? */
 static bool too_many(int64_t unmeasured, int64_t measured)
 {
 	return (double)unmeasured > GOODPUT_UNMEASURED_MOST * (double)(measured + unmeasured);
@@ -462,7 +462,7 @@ static void judge_requests(struct figures *f, const struct row_selection *sel)
 	}
 }
 
-/* What the edges of the window did to what is counted in it. */
+/* The effects of the window's edges on its counts. */
 static void build_edges(struct figures *f, const struct row_selection *sel, const struct rate_parts *parts)
 {
 	const struct completions *all = &parts->all;
@@ -474,7 +474,7 @@ static void build_edges(struct figures *f, const struct row_selection *sel, cons
 		f->tokens_spread = NAN;
 }
 
-/* Everything that is counted in the window. */
+/* Everything counted in the window. */
 static void build_rates(struct figures *f, const struct row_selection *sel, const struct rate_parts *parts)
 {
 	const struct completions *all = &parts->all;
@@ -604,7 +604,7 @@ static struct picked_rows pick(const struct row_selection *sel)
 	return picked;
 }
 
-/* Builds all figures except what the caller sets: name, window, schedule, requests in flight. */
+/* Builds all figures except the caller's: name, window, schedule, requests in flight. */
 static int build_figures(struct figures *f, const struct row_selection *sel, const struct rate_parts *parts,
                          struct ipf_error *err)
 {
@@ -678,8 +678,8 @@ struct level {
 	size_t count;
 };
 
-/* Adds up the stages; with `parts_only`, those that have a window. The total has an offered rate only if every stage
- * has one. */
+/* Adds up the stages; with `parts_only`, those with a window. The total has an offered rate only if every stage has
+ * one. */
 static struct rate_parts set_total(struct figures *f, const struct level *level, bool parts_only)
 {
 	struct rate_parts sum = {.has_length = true};
@@ -709,7 +709,7 @@ static struct rate_parts set_total(struct figures *f, const struct level *level,
 	return sum;
 }
 
-/* The only measured stage that has a window; NULL: there are several or none. */
+/* The only measured stage with a window; NULL: there are several or none. */
 static const struct figures *only_stage(const struct level *level)
 {
 	const struct figures *only = NULL;
@@ -723,7 +723,7 @@ static const struct figures *only_stage(const struct level *level)
 	return only;
 }
 
-/* Sets what the windows of all measured stages together show. */
+/* Sets the figures of the windows of all measured stages together. */
 static int measure_total(struct rate_parts *parts, const struct row_selection *sel, const struct in_flight *load,
                          struct ipf_error *err)
 {
@@ -742,7 +742,7 @@ static int measure_total(struct rate_parts *parts, const struct row_selection *s
 	return completions_count_all(&parts->all, &(struct counted_rows){sel->run, -1, -1}, sel->rules, err);
 }
 
-/* The total of one stage is that stage. */
+/* The total of one stage is the stage. */
 static int build_total(struct figures *total, const struct level *level, const struct row_selection *all,
                        const struct in_flight *load, struct ipf_error *err)
 {
@@ -806,7 +806,7 @@ static struct row *rows_by_member(const struct run_data *run, enum grouping by, 
 	for (int64_t i = 0; i < run->row_count; i++)
 		if (run->rows[i].group[by] >= 0 && (size_t)run->rows[i].group[by] < members)
 			rows[begins[run->rows[i].group[by]]++] = run->rows[i];
-	for (size_t m = members; m > 0; m--) /* each begin has become that of the next */
+	for (size_t m = members; m > 0; m--) /* each begin has become the next one's */
 		begins[m] = begins[m - 1];
 	begins[0] = 0;
 	return rows;
@@ -870,8 +870,8 @@ static bool window_shows(const struct figures *f)
 	return !f->measured || (double)f->ended >= VERDICT_ENDED_DOUBTFUL * (double)f->started;
 }
 
-/* Do the windows show the run? Rates count the requests that ended within. The first stage whose window does not is
- * named: there may be hundreds. */
+/* Do the windows show the run? Rates count the requests ending within. The first stage whose window does not is named:
+ * there may be hundreds. */
 static void judge_windows(const struct run_figures *figures, const struct run_data *run)
 {
 	const struct figures *first = NULL;

@@ -19,7 +19,7 @@ struct gap_positions {
 	int count;
 };
 
-/* Of a stage; -1: of all measured ones. 1; 0: there are no gaps, or the position of some is not known: the samples are
+/* For a stage; -1: all measured ones. 1; 0: there are no gaps, or the position of some is not known: the samples are
  * means of requests, or the results were made by an earlier version or another tool; -1: out of memory. */
 int gap_positions_find(struct gap_positions *found, const struct run_data *run, int32_t stage);
 void gap_positions_release(struct gap_positions *found);

@@ -48,7 +48,7 @@ static void collect(const struct run_data *run, struct row_filter filter, struct
 	sort_integers(f->ends, f->count);
 }
 
-/* At the same time ends come before starts, so that such requests do not overlap. */
+/* At the same time ends come before starts, so such requests do not overlap. */
 static void sweep(const struct flights *f, int64_t begin, int64_t end, struct in_flight *load)
 {
 	int64_t level = 0, since = begin;
@@ -73,7 +73,7 @@ static void sweep(const struct flights *f, int64_t begin, int64_t end, struct in
 	}
 }
 
-/* The sum of end - start of the requests that ended in the window, of any stage: the same requests as in the integral.
+/* The sum of end - start of the requests ending in the window, of any stage: the same requests as in the integral.
  */
 static double busy(const struct run_data *run, struct row_filter filter, int64_t begin, int64_t end)
 {
@@ -86,7 +86,7 @@ static double busy(const struct run_data *run, struct row_filter filter, int64_t
 	return sum;
 }
 
-/* Adds the time that a stage covers; -1: all measured stages. */
+/* Adds the time a stage covers; -1: all measured stages. */
 static int measure(struct in_flight *load, const struct run_data *run, const struct flights *all,
                    struct row_filter filter, const struct time_choice *time, struct ipf_error *err)
 {

@@ -7,7 +7,7 @@
 
 enum { BINS_MOST = 512, BIN_ARRIVALS = 4, BLOCKS = 20 };
 
-/* Dispersion (variance / mean) of twentieths that a Poisson process exceeds once in 1,000 times: χ² with 19 degrees of
+/* Dispersion (variance / mean) of twentieths a Poisson process exceeds once in 1,000 times: χ² with 19 degrees of
  * freedom, 43.82, / 19. */
 #define DISPERSION_CHANCE 2.306
 /* The standard deviation of the rate, as a share of it, below which it does not matter. */
@@ -51,6 +51,6 @@ double load_episodes(const double *due, size_t count, double length)
 	const double mean = mean_of(bins, number), first = autocovariance(bins, number, mean, 1),
 				 excess = fmax(first, autocovariance(bins, number, mean, 0) - mean);
 	const double time = 1 + 2 * autocovariance_sum(bins, number, mean, 1, first) / excess;
-	/* the mean that is subtracted has been seen no more often than the load has changed */
+	/* the mean subtracted has been seen no more often than the load has changed */
 	return fmax((double)number / time - 1, 1);
 }

@@ -1,4 +1,4 @@
-/* How often does a load change? Arrivals come in bursts that last; what a run measures depends on how many of these it
+/* How often does a load change? Arrivals come in bursts that last; a measurement depends on how many of these the run
  * has seen, however many requests are in them.
  *
  *     double episodes = load_episodes(due, count, 60);      // 6.1: as much as six independent rates

@@ -100,7 +100,7 @@ static int make_times(struct run_data *run, int64_t length_ns, struct ipf_error 
 	return 0;
 }
 
-/* Numbers of inputs that get a group each. */
+/* Numbers of inputs with a group each. */
 #define SIZES_MOST 16
 
 static int by_value(const void *a, const void *b)
@@ -185,7 +185,8 @@ static int make_bins(struct run_data *run, int64_t bins, struct ipf_error *err)
 	return use_bins(&b, run, BY_INPUT_TOKENS, ROW_INPUT_TOKENS) < 0 ? ipf_error_memory(err) : 0;
 }
 
-/* A group for each number of inputs; if there are many, for each power of two and what is above the one before it. */
+/* A group for each number of inputs; if there are many, for each power of two and the numbers above the one before
+ * it. */
 static int make_sizes(struct run_data *run, struct ipf_error *err)
 {
 	struct bins b = {.count = 0};

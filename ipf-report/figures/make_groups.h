@@ -1,6 +1,5 @@
-/* Groups of requests that are known only when all rows were read: windows of time, bins of input tokens, and numbers
- * of inputs; and what
- * --by selects.
+/* Groups of requests known only when all rows were read: windows of time, bins of input tokens, and numbers of inputs;
+ * and the selection by --by.
  *
  *     struct grouping_choice by = {.by = GROUPINGS};           // none
  *     grouping_choice_parse(&by, "time=10s", &err);
@@ -11,12 +10,12 @@
 
 #include "results/run_data.h"
 
-/* Windows or bins that may be asked for. */
+/* Limit of windows or bins. */
 enum { MADE_GROUPS_MOST = 1000 };
 
 struct grouping_choice {
 	enum grouping by; /* GROUPINGS: none, only stages */
-	const char *tag;  /* BY_TAG: its name, borrowed from what was parsed; "": all tags together; else NULL */
+	const char *tag;  /* BY_TAG: its name, borrowed from the parsed text; "": all tags together; else NULL */
 	int64_t value;    /* the length of a window in ns, the number of bins; else 0 */
 };
 

@@ -1,5 +1,5 @@
-/* The time that windows of stages cover. Windows overlap with --window drain, after a stage without a planned end, and
- * if the shards of a run ended a stage apart; the total counts each moment once.
+/* The time of windows of stages. Windows overlap with --window drain, after a stage without a planned end, and if the
+ * shards of a run ended a stage apart; the total counts each moment once.
  *
  *     struct measured_time t;
  *     measured_time_find(&t, &run, part, -1, drain, &err);       // -1: of all measured stages
@@ -17,7 +17,7 @@ struct time_span {
 	int64_t begin_ns, end_ns;
 };
 
-/* Brings them into order, and joins those that overlap or touch. Returns how many are left. */
+/* Brings them into order, and joins those overlapping or touch. Returns how many are left. */
 size_t time_spans_join(struct time_span *spans, size_t count);
 
 struct measured_time {

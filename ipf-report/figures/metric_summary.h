@@ -26,17 +26,17 @@ int percentiles_parse(struct percentiles *list, const char *text, struct ipf_err
 /* "p50", "p99.9" */
 const char *percentile_name(double p, char text[24]);
 
-/* Figures are in the unit of the samples times `scale`. A figure that does not exist is NAN; one that infinite samples
- * reach (--errors-as-inf) is INFINITY. n == 0: there are no samples;
- * IPF_ABSENT: another tool states the figures, and not of how many samples. */
+/* Figures are in the unit of the samples times `scale`. An absent figure is NAN; one reached by infinite samples
+ * (--errors-as-inf) is INFINITY. n == 0: there are no samples; IPF_ABSENT: another tool states the figures, and not of
+ * how many samples. */
 struct metric_summary {
 	int64_t n;
 	double mean, std, min, max;
-	double median, p90, p99;     /* also if the list does not have them */
+	double median, p90, p99;     /* set if the list does not have them too */
 	double at[PERCENTILES_MOST]; /* for each percentile of the list */
 	double n_eff;                /* effective sample size for the mean; NAN */
 	double low, high;            /* 95 % confidence interval of the mean; NAN */
-	/* Of each percentile of the list; NULL: not known. Borrowed. */
+	/* For each percentile of the list; NULL: not known. Borrowed. */
 	const struct percentile_limits *limits;
 };
 

@@ -7,7 +7,7 @@ static const enum twin_error_of errors_of_bars[ERROR_BARS] = {
 	[BAR_TPOT] = TWIN_ERROR_TPOT, [BAR_E2E] = TWIN_ERROR_E2E,       [BAR_E2E_DUE] = TWIN_ERROR_E2E,
 };
 
-/* A latency is at least 0; one that is infinite stays so. */
+/* A latency is at least 0; an infinite one stays so. */
 static void widen(double value, double error, double *low, double *high)
 {
 	if (!isfinite(value))

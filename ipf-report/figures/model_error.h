@@ -1,7 +1,7 @@
-/* The error of the twin in the figures of a run that it predicted (twin/predicted.h): half the width of an interval
- * becomes the root of own² + (error × value)², where the error is that of the twin at p50 for percentiles up to 90 and
- * for means, and that at p99 above. An interval is not known where the error is not. Of TTFT, E2E, TPOT, and of ITL,
- * whose error is that of TPOT. Nothing changes in a run that was measured.
+/* The error of the twin in the figures of a run it predicted (twin/predicted.h): half the width of an interval becomes
+ * the root of own² + (error × value)², where the error is that of the twin at p50 for percentiles up to 90 and for
+ * means, and the one at p99 above. An interval is not known where the error is not. The errors of TTFT, E2E, TPOT, and
+ * of ITL, whose error is that of TPOT. Nothing changes in a measured run.
  */
 #ifndef REPORT_MODEL_ERROR_H
 #define REPORT_MODEL_ERROR_H

@@ -25,7 +25,7 @@ static double worth(const double *values, size_t count, double limit, double sha
 	return error > 0 ? fmin(share * (1 - share) / (error * error), (double)count) : (double)count;
 }
 
-/* The rank k of n values that the percentile exceeds with this probability: P[at least k of n are below it]. */
+/* The rank k of n values the percentile exceeds with this probability: P[at least k of n are below it]. */
 static double rank_at(double n, double p, double probability)
 {
 	double low = 0, high = n + 1;

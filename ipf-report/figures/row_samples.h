@@ -7,7 +7,7 @@
  *     row_samples_column(&rows, ROW_OUTPUT_TOKENS, &samples);      // of successful requests
  *     picked_rows_release(&rows);
  *
- * Samples keep the order of the rows. All functions replace those that `samples` has; -1: out of memory.
+ * Samples keep the order of the rows. All functions replace the values of `samples`; -1: out of memory.
  */
 #ifndef REPORT_ROW_SAMPLES_H
 #define REPORT_ROW_SAMPLES_H

@@ -21,7 +21,7 @@ const char *const comparison_kind_names[COMPARISON_KINDS] = {
 };
 
 #define COUNT_SHARE   0.01
-#define TOKENS_SHARE  0.05 /* of counts that are not the server's own */
+#define TOKENS_SHARE  0.05 /* for counts that are not the server's own */
 #define LATENCY_SHARE 0.05
 static const double least_ns[COMPARED_LATENCIES] = {5e6, 1e6, 1e6, 5e6};
 #define HIT_RATE 0.05
@@ -101,10 +101,10 @@ __attribute__((format(printf, 5, 6))) static void note(struct server_comparison 
 	va_end(args);
 }
 
-static const char lost[] = "the server restarted, and what it counted after the last reading before that is lost";
+static const char lost[] = "the server restarted, and its counts after the last reading before are lost";
 
-/* Compares the numbers of requests. Requests that failed may never have reached the server, so that it can have counted
- * any number from those that succeeded to all. 1: more, -1: fewer. */
+/* Compares the numbers of requests. Requests failing may never have reached the server, so it can have counted any
+ * number from those that succeeded to all. 1: more, -1: fewer. */
 static int compare_requests(struct server_comparison *c, const struct client_facts *client,
                             const struct server_facts *server)
 {
@@ -134,14 +134,14 @@ struct cause {
 	char text[200];
 };
 
-/* The requests that the client gave up, in words. */
+/* The requests the client gave up, in words. */
 static struct cause given_up(const struct client_facts *client)
 {
 	struct cause c;
 	char early[60] = "";
 	if (client->given_up_early > 0)
 		snprintf(early, sizeof early, ", %lld of them before a first token", (long long)client->given_up_early);
-	snprintf(c.text, sizeof c.text, "%lld requests that this client gave up (timed out, disconnected or cancelled%s)",
+	snprintf(c.text, sizeof c.text, "%lld requests this client gave up (timed out, disconnected or cancelled%s)",
 	         (long long)client->given_up, early);
 	return c;
 }
@@ -161,11 +161,11 @@ static void compare_output(struct server_comparison *c, const struct client_fact
 	const char *more = requests > 0     ? "those of the other requests"
 	                   : !client->usage ? "the client's counts are not the server's own"
 	                   : same_requests(server, requests)
-	                       ? "tokens that it did not send, such as rejected ones"
-	                       : "another client uses the server, or tokens that it did not send, such as rejected ones";
+	                       ? "unsent tokens, such as rejected ones"
+	                       : "another client uses the server, or unsent tokens, such as rejected ones";
 	const char *fewer = server->restarts > 0              ? lost
 	                    : !client->usage                  ? "the client's counts are not the server's own"
-	                    : same_requests(server, requests) ? "it may not count all that it sends"
+	                    : same_requests(server, requests) ? "it may not count all it sends"
 	                                                      : "a replica is not scraped";
 	if (isnan(server->output_tokens) || !(got > 0))
 		return;
@@ -185,7 +185,7 @@ static void compare_output(struct server_comparison *c, const struct client_fact
 		     "the server counted %.0f output tokens, the answers have %.0f: %s", server->output_tokens, got, fewer);
 }
 
-/* What the input tokens can be that only the client has. */
+/* The possible meanings of the input tokens only the client has. */
 static struct cause fewer_input(const struct client_facts *client, const struct server_facts *server, double slack)
 {
 	const bool caches = !(client->cached_share <= 0 && !(server->hit_rate > 0)), replicas = !same_requests(server, 0);
@@ -229,7 +229,7 @@ static void compare_input(struct server_comparison *c, const struct client_facts
 		     "the server counted %.0f input tokens, this client %.0f: %s", server->input_tokens, got,
 		     client->given_up > 0 && more <= slack + client->unknown_input
 		         ? given_up(client).text
-		         : "a chat template, or prompts that were computed again");
+		         : "a chat template, or prompts computed again");
 	else if (more < -slack)
 		note(c, COMPARISON_FEWER_INPUT, got, server->input_tokens,
 		     "the server counted %.0f input tokens, this client %.0f: %s", server->input_tokens, got,
@@ -254,19 +254,19 @@ static double longer(const struct client_facts *client, const struct server_fact
 	return resolved && fabs(difference) > least_ns[which] && fabs(difference) > LATENCY_SHARE * mean ? difference : 0;
 }
 
-/* What makes TTFT that much longer, with the evidence. Where the headers come early, the way to the server and back is
- * not what takes so long. */
+/* The reason why TTFT is that much longer, with the evidence. If the headers come early, the way to the server and back
+ * does not take so long. */
 static void explain_ttft(const struct client_facts *client, double more, char *text, size_t size)
 {
 	bool early = client->ttfb_mean < more / 2, measured = !isnan(client->connect_min);
-	const char *cause = early            ? "a proxy that holds back the body, or a slow network"
+	const char *cause = early            ? "a proxy holding back the body, or a slow network"
 	                    : client->direct ? "the server's own HTTP layer, in which its figures do not begin yet, or the "
 	                                       "network"
 	                                     : "the network, a proxy, or a queue in front of the server";
 	if (measured && more < ROUND_TRIPS_EXPLAIN * client->connect_min)
 		cause = "the network";
 	else if (measured && more > ROUND_TRIPS_TOO_SHORT * client->connect_min)
-		cause = early            ? "a proxy that holds back the body, or a network that loses packets"
+		cause = early            ? "a proxy holding back the body, or a network losing packets"
 		        : client->direct ? "the server's own HTTP layer, in which its figures do not begin yet, or a queue "
 		                           "there; not the network"
 		                         : "a proxy, or a queue in front of the server; not the network";
@@ -277,7 +277,7 @@ static void explain_ttft(const struct client_facts *client, double more, char *t
 	snprintf(text + len, size - (size_t)len, ": %s", cause);
 }
 
-/* Which requests are only in the server's latencies: the client's are of those that succeeded. */
+/* Which requests are only in the server's latencies: the client's are of successful ones. */
 static struct cause only_at_server(const struct client_facts *client, const struct server_facts *server, int requests)
 {
 	struct cause c;
@@ -289,7 +289,7 @@ static struct cause only_at_server(const struct client_facts *client, const stru
 	else if (same_requests(server, requests) && client->edges == 0)
 		snprintf(c.text, sizeof c.text, "both count the same requests, but not from the same moment");
 	else
-		snprintf(c.text, sizeof c.text, "the server's figures include requests that are not this client's");
+		snprintf(c.text, sizeof c.text, "the server's figures include other clients' requests");
 	return c;
 }
 
@@ -344,7 +344,7 @@ void server_comparison_make(struct server_comparison *c, const struct client_fac
 	compare_rest(c, client, server, requests);
 	if (fabs(client->cached_share - server->hit_rate) > HIT_RATE + server->unsure_hit_rate && requests == 0)
 		note(c, COMPARISON_HIT_RATE, client->cached_share, server->hit_rate,
-		     "the answers report %.1f %% of their input as cached, the server a hit rate of %.1f %%: it may count only "
-		     "what it looked up, or prompts that were computed again",
+		     "the answers report %.1f %% of their input as cached, the server a hit rate of %.1f %%: it may count "
+		     "only looked-up blocks, or prompts computed again",
 		     100 * client->cached_share, 100 * server->hit_rate);
 }

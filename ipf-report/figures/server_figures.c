@@ -164,7 +164,7 @@ static void add_success(struct client_sums *sums, const struct row *row)
 	sums->by_usage += row->source == 0;
 }
 
-/* Did the client end the request, so that the server may have gone on with it? */
+/* Did the client end the request, so the server may have gone on with it? */
 static bool is_given_up(const struct row *row)
 {
 	return row->error >= 0 && (strcmp(verdict_kinds[row->error], "timeout") == 0 || row->error == VERDICT_HUNG_UP ||
@@ -183,7 +183,7 @@ static void add_given_up(struct client_facts *c, const struct row *row)
 	c->given_up_output += known(row_get(row, ROW_OUTPUT_TOKENS));
 }
 
-/* Adds a request that was at the server within the range; `inside`: only then. */
+/* Adds a request at the server within the range; `inside`: only then. */
 static void add_row(struct client_facts *c, struct client_sums *sums, const struct row *row, bool inside, bool ended)
 {
 	if (!inside) {
@@ -207,8 +207,8 @@ static void add_row(struct client_facts *c, struct client_sums *sums, const stru
 		add_success(sums, row);
 }
 
-/* Each answer has the same few input tokens more than its prompt: what the server adds to it. An approximate count of
- * the prompt differs by another number each time. */
+/* Each answer has the same few input tokens more than its prompt: the server's additions. An approximate count of the
+ * prompt differs by another number each time. */
 static double template_tokens(struct samples *more)
 {
 	if (more->count < 2)
@@ -238,7 +238,7 @@ static void finish_client(struct client_facts *c, struct client_sums *sums)
 	c->template_tokens = template_tokens(&sums->more_input);
 }
 
-/* The gaps of the whole run, if all of it is in the range. Of gaps between events that bring several tokens, none is an
+/* The gaps of the whole run, if all of it is in the range. A gap between events that bring several tokens is no
  * inter-token latency. -1: out of memory. */
 static int read_gaps(struct client_facts *c, const struct client_sums *sums, const struct run_data *run)
 {
@@ -319,7 +319,7 @@ struct sample_range run_extent(const struct run_data *run)
 	return all.end_ns > all.begin_ns ? all : sample_range_all;
 }
 
-/* What the increases of all targets cover; false: there is no such time. */
+/* The range covered by the increases of all targets; false: there is no such time. */
 static bool find_range(struct server_figures *f, const struct run_data *run)
 {
 	f->range = sample_range_all;
@@ -382,7 +382,7 @@ static double share_of(const struct run_data *run, int source, const char *part,
 	return all > 0 ? increase(run, source, part) / all : NAN;
 }
 
-/* Of the targets that have it by position. */
+/* Takes the targets with it by position. */
 static struct draft_positions find_positions(const struct server_figures *f, const struct run_data *run)
 {
 	struct draft_positions p = {.count = 0};
@@ -470,7 +470,7 @@ static void measure_work(struct server_figures *f, const struct run_data *run)
 	}
 }
 
-/* Of a target with the requests to it, or of all (NULL) with all requests. */
+/* For a target with the requests to it, or all (NULL) with all requests. */
 static int compare(struct compared_figures *c, const struct server_figures *f, const struct run_data *run,
                    const struct server_target_figures *of)
 {
@@ -486,7 +486,7 @@ static int compare(struct compared_figures *c, const struct server_figures *f, c
 	return 0;
 }
 
-/* Each target alone, with the requests to its host and port. Of a host that several targets are on, none is. */
+/* Each target alone, with the requests to its host and port. For a host that several targets are on, none is. */
 static int compare_targets(struct server_figures *f, const struct run_data *run)
 {
 	int working = 0;

@@ -1,13 +1,12 @@
-/* What model servers and accelerators said of themselves while the run lasted, and the servers' figures beside the
- * client's.
+/* The metrics of model servers and accelerators while the run lasted, and the servers' figures beside the client's.
  *
  *     struct server_figures servers;
  *     server_figures_build(&servers, &run, &err);
  *     if (servers.count > 0) … servers.running.mean … servers.all.comparison.notes[i].text …
  *     server_figures_release(&servers);
  *
- * Shards that scraped the same target count once: the one with the most readings. Parts that are repeats are summed
- * up, but not compared with the client, since each has a range of its own. What is not known is NAN.
+ * Shards scraping the same target count once: the one with the most readings. Parts that are repeats are summed up, but
+ * not compared with the client, since each has a range of its own. An unknown value is NAN.
  *
  * A target at the host and port of one of ipf-fire's URLs is also compared alone, with the requests to that URL, if
  * there are several URLs or targets. Behind a balancer, nobody can say which replica a request went to.
@@ -18,14 +17,14 @@
 #include "results/run_data.h"
 #include "figures/server_comparison.h"
 
-/* The client's requests of a range of time, beside what servers say of it. */
+/* The client's requests in a range of time, beside the servers' figures for it. */
 struct compared_figures {
 	struct client_facts client;
 	struct server_facts facts;
 	struct server_comparison comparison;
 };
 
-/* What the engine of a target does: all of the work, or with others that do the rest (disaggregation). */
+/* The part of a target's engine: all of the work, or with others for the rest (disaggregation). */
 enum target_role { ROLE_UNKNOWN, ROLE_PREFILL, ROLE_DECODE };
 extern const char *const target_role_names[]; /* NULL, "prefill", "decode" */
 
@@ -54,27 +53,28 @@ struct server_target_figures {
 	int client; /* the target of ipf-fire on the same host and port, an index into run->groups[BY_TARGET]; -1 */
 	struct target_work work;
 	struct compared_figures *compared; /* with the requests to it; NULL: not known, or it is the only one */
-	json_t *missing;                   /* common names that it never had; borrowed; NULL */
+	json_t *missing;                   /* common names it never had; borrowed; NULL */
 };
 
-/* How far drafts of speculative decoding were accepted, by the counters of the servers that have them by position. */
+/* How far drafts of speculative decoding were accepted, by the counters of the servers with them by position. */
 enum { DRAFT_POSITIONS = 8 };
 struct draft_positions {
-	int count;                     /* positions; 0: not known. Of longer drafts, only the first ones are */
-	double share[DRAFT_POSITIONS]; /* of the drafts, those whose first, second, … token was accepted */
+	int count;                     /* positions; 0: not known. only the first ones of longer drafts are kept */
+	double share[DRAFT_POSITIONS]; /* the drafts', those whose first, second, … token was accepted */
 };
 
 struct server_figures {
 	struct server_target_figures *targets;
 	int count;
-	int *sources, sources_count; /* of the targets that count */
+	int *sources, sources_count; /* counted targets */
 	struct sample_range run;     /* from the first start to the last end of a request, for gauges */
-	struct sample_range range;   /* what readings cover: counters, histograms, and the client's requests beside them */
+	struct sample_range range;   /* the range of the readings: counters, histograms, and the client's requests beside
+	                              * them */
 	struct gauge_figures running, waiting, kv_cache, replicas;
 	struct counter_figures input, output, preemptions;
 	double hit_rate, acceptance; /* shares: prefix cache; tokens of speculative decoding */
 	struct draft_positions positions;
-	struct target_balance balance[ROLE_DECODE + 1]; /* by role; of ROLE_UNKNOWN: those that do all of the work */
+	struct target_balance balance[ROLE_DECODE + 1]; /* by role; of ROLE_UNKNOWN: those doing all of the work */
 	bool compared;                                  /* the two below exist */
 	struct compared_figures all;
 	const char
@@ -95,7 +95,7 @@ int server_draft_acceptance(double *acceptance, const struct run_data *run, stru
 /* From the first start to the last end of a request, on the clock of the first part; all times if there is none. */
 struct sample_range run_extent(const struct run_data *run);
 
-/* Of a device over that time. */
+/* A device over that time. */
 struct accelerator_figures accelerator_figures_of(const struct run_data *run, int device);
 
 #endif

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#define Z 1.959963984540054 /* of the normal distribution, at 97.5 % */
+#define Z 1.959963984540054 /* the normal distribution's, at 97.5 % */
 
 struct share_interval share_interval(int64_t count, int64_t of)
 {

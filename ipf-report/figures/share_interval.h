@@ -16,7 +16,7 @@ struct share_interval {
 
 /* `count` of `of` independent cases. */
 struct share_interval share_interval(int64_t count, int64_t of);
-/* `share` from 0 to 1, of `of` cases, which may be what correlated ones are worth; z > 0. */
+/* `share` from 0 to 1, of `of` cases, which may be the effective number of correlated ones; z > 0. */
 struct share_interval share_interval_at(double share, double of, double z);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#define TOGETHER_SHARE 0.05 /* of the mean E2E */
+#define TOGETHER_SHARE 0.05 /* as a share of the mean E2E */
 enum { TOGETHER_FEWEST = 5 };
 
 /* The first start of a repeat, or of all shards (-1), in the stage; IPF_ABSENT. */
@@ -30,7 +30,7 @@ static double mean_e2e(const struct row *rows, int64_t count)
 	return n > 0 ? sum / n : NAN;
 }
 
-/* Counts those that began together, and picks all others. */
+/* Counts those beginning together, and picks all others. */
 static void divide(struct started_together *t, const struct run_data *run, int32_t stage, struct picked_rows *others)
 {
 	int64_t count;

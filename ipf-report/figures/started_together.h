@@ -1,4 +1,4 @@
-/* The requests of a closed loop that began at the same moment, because its users did: without a warm-up and without
+/* The requests of a closed loop beginning at the same moment, because its users did: without a warm-up and without
  * `rampup=`, the server computes the prompts of all of them at once. Latencies of such a stage are those of this burst
  * and of the load after it.
  *
@@ -13,7 +13,7 @@
 
 struct started_together {
 	int64_t requests;               /* 0: none, or no more than chance explains */
-	double ttft_p99_ms, e2e_p99_ms; /* of all other requests; NAN: they have none */
+	double ttft_p99_ms, e2e_p99_ms; /* all other requests'; NAN: they have none */
 };
 
 /* Together are requests whose start is at most 5 % of the mean E2E after the first one, if they are at least five, and

@@ -1,12 +1,10 @@
-/* The run over time, in few steps: what the text report shows as sparklines. The windows themselves are in
- * run->windows.
+/* The run over time, in few steps: the sparklines of the text report. The windows themselves are in run->windows.
  *
  *     struct time_line t;
  *     if (time_line_build(&t, run, servers))
  *         for (int i = 0; i < t.rows; i++) … t.row[i].label, t.row[i].value[0 … t.steps - 1] …
  *
- * A step is one window or several; it counts all stages, also those that are not measured. What does not exist in a
- * step is NAN.
+ * A step is one window or several; it counts all stages, also unmeasured ones. A value absent from a step is NAN.
  */
 #ifndef REPORT_TIME_LINE_H
 #define REPORT_TIME_LINE_H

@@ -25,7 +25,7 @@ struct token_times token_times_of(const struct row *row)
 	return t;
 }
 
-/* The share of evenly spaced events that came before a time between the first and the last. */
+/* The share of evenly spaced events coming before a time between the first and the last. */
 static double even_share(const struct token_times *t, int64_t t_ns)
 {
 	const double gap = (double)(t->last_ns - t->first_ns) / (t->events - 1),

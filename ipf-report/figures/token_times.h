@@ -4,8 +4,8 @@
  *     double in_stage = token_times_before(&times, end_ns) - token_times_before(&times, begin_ns);
  *
  * The results have the time of the first and of the last content event, and how many tokens came before each begin and
- * end of a stage in between (edge_ns in ipf-results(5)). Between two such times, tokens are spread evenly. Tokens of a
- * response that was not streamed arrive at its end, and so do those of one whose first event is not known.
+ * end of a stage in between (edge_ns in ipf-results(5)). Between two such times, tokens are spread evenly. Tokens of an
+ * unstreamed response arrive at its end, and so do those of one whose first event is not known.
  */
 #ifndef REPORT_TOKEN_TIMES_H
 #define REPORT_TOKEN_TIMES_H
@@ -22,9 +22,9 @@ struct token_times {
 };
 
 struct token_times token_times_of(const struct row *row);
-/* The tokens that arrived before a time. */
+/* The tokens arriving before a time. */
 double token_times_before(const struct token_times *t, int64_t t_ns);
-/* Is that exact? False: it lies between two known times. */
+/* Is it exact? False: it lies between two known times. */
 bool token_times_exact(const struct token_times *t, int64_t t_ns);
 
 #endif

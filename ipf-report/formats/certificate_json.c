@@ -9,13 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- what was measured of each request ---- */
+/* ---- measurements of each request ---- */
 
 enum source { SENDING, CONNECTION, FIRST_EVENT, LAST_EVENT, LATENESS, SOURCES_OF_ERROR };
 
 static const struct {
 	const char *name, *what;
-	bool early; /* 0 says that the time is exact */
+	bool early; /* 0 says the time is exact */
 } sources_of_error[SOURCES_OF_ERROR] = {
 	[SENDING] = {"sending",
                  "from the start of a request, or from when its connection was ready, until it had left: the "
@@ -148,7 +148,7 @@ static void copy_members(json_t *to, json_t *from, const char *const *names)
 			json_object_set(to, *names, json_object_get(from, *names));
 }
 
-/* What each client said of itself, its machine and its clock; at the end in `end`. */
+/* Each client's report about itself, its machine and its clock; at the end in `end`. */
 static json_t *clients_json(const struct run_data *run)
 {
 	static const char *const of_header[] = {"tool",       "host",         "stamps",      "clock", "t0",

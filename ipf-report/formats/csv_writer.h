@@ -3,7 +3,7 @@
  *     struct csv_writer csv = {.out = out, .header = true};
  *     for each line: csv_text(&csv, "model", model); csv_count(&csv, "requests", n); csv_line_end(&csv);
  *
- * A cell that does not exist is empty.
+ * An absent cell is empty.
  */
 #ifndef REPORT_CSV_WRITER_H
 #define REPORT_CSV_WRITER_H

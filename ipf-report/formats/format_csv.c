@@ -1,4 +1,4 @@
-/* -f csv: a line for each stage and one for the total, as in RFC 4180. A figure that does not exist is empty. */
+/* -f csv: a line for each stage and one for the total, as in RFC 4180. An absent figure is empty. */
 #include "absent.h"
 #include "catalogue/catalogue.h"
 #include "figures/figures.h"
@@ -43,7 +43,7 @@ static void summary(struct csv_writer *csv, const char *name, const struct metri
 	csv_number(csv, full, d->n ? d->max : NAN);
 }
 
-/* Those that were disconnected on purpose are no errors, and have a column among them. */
+/* Those disconnected on purpose are no errors, and have a column among them. */
 static void counts(struct csv_writer *csv, const struct catalogue_figure *figure, const struct figures *f)
 {
 	char name[40];
@@ -55,7 +55,7 @@ static void counts(struct csv_writer *csv, const struct catalogue_figure *figure
 	}
 }
 
-/* Of a run that a twin predicted: the twin's error in the figure of the objective. */
+/* For a run a twin predicted: the twin's error in the figure of the objective. */
 static double error_of(const struct objective *objective, const json_t *predicted, double in_flight)
 {
 	switch (objective->metric) {
@@ -125,7 +125,7 @@ static void figure_cells(struct csv_writer *csv, const struct catalogue_figure *
 		single(csv, figure->column, figure, f);
 }
 
-/* Only a run that a twin predicted has this column. */
+/* Only a run a twin predicted has this column. */
 static void predicted_cell(struct csv_writer *csv, const struct report *report)
 {
 	const json_t *predicted = report->run->parts[0].predicted;

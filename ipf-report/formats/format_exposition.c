@@ -1,5 +1,5 @@
 /* -f prometheus and -f openmetrics: the figures of a finished run in the text formats of Prometheus, for a Pushgateway
- * or the textfile collector of its node_exporter. Names are those of ipf-metrics(5) for what means the same. */
+ * or the textfile collector of its node_exporter. Metrics of the same meaning have the names of ipf-metrics(5). */
 #include "catalogue/catalogue.h"
 #include "figures/metric_summary.h"
 #include "formats/report_format.h"
@@ -20,7 +20,7 @@ struct exposition {
 	struct metrics_text text;
 	json_t *report;
 	size_t stages;
-	char (*names)[LABEL_BYTES]; /* of the stages and, behind them, the total */
+	char (*names)[LABEL_BYTES]; /* names of the stages and, behind them, the total */
 };
 
 static const char *text_of(json_t *object, const char *key)
@@ -72,7 +72,7 @@ static void put_run(struct exposition *e)
 {
 	static const struct metric_family
 		build = {"ipf_build", "Version of the program.", NULL, METRIC_INFO},
-		about = {"ipf_run", "Name, model, target, API, digest and notes of the run, and the twin that predicted it.",
+		about = {"ipf_run", "Name, model, target, API, digest and notes of the run, and the twin of a predicted run.",
 	             NULL, METRIC_INFO};
 	static const char *const keys[RUN_LABELS] = {"api", "digest", "model", "name", "target"};
 	struct metric_sink *s = &e->text.sink;
@@ -146,8 +146,7 @@ static void put_verdict(struct exposition *e)
 static void put_outcomes(struct exposition *e)
 {
 	static const struct metric_family family = {
-		"ipf_requests", "Requests that have ended, by outcome: ok, hung-up, or the kind of their error.", NULL,
-		METRIC_COUNTER};
+		"ipf_requests", "Ended requests, by outcome: ok, hung-up, or the kind of their error.", NULL, METRIC_COUNTER};
 	struct metric_sink *s = &e->text.sink;
 	s->begin(s, &family);
 	for (size_t i = 0; i < e->stages; i++) {
@@ -262,11 +261,11 @@ static const struct objective_figure {
 } objective_figures[] = {
 	{{"ipf_objective_met", "1 if the percentile is within the limit of the objective, else 0.", NULL, METRIC_GAUGE},
      "met"},
-	{{"ipf_objective_value_seconds", "The percentile that the objective limits.", "seconds", METRIC_GAUGE}, "value_ms"},
-	{{"ipf_objective_ratio", "Share of the requests that meet the objective.", "ratio", METRIC_GAUGE}, "share"},
+	{{"ipf_objective_value_seconds", "The percentile limited by the objective.", "seconds", METRIC_GAUGE}, "value_ms"},
+	{{"ipf_objective_ratio", "Share of the requests meeting the objective.", "ratio", METRIC_GAUGE}, "share"},
 };
 
-/* An objective that is given twice has figures once. */
+/* An objective given twice has figures once. */
 static bool is_repeated(json_t *list, size_t index)
 {
 	for (size_t i = 0; i < index; i++)

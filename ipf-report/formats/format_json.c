@@ -1,4 +1,4 @@
-/* -f json: the object that ipf-report-json(5) describes. A figure that does not exist is omitted. */
+/* -f json: the object ipf-report-json(5) describes. An absent figure is omitted. */
 #include "formats/report_format.h"
 #include "json_report/json_report.h"
 #include "cli/report_output.h"

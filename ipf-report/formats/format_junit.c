@@ -15,7 +15,7 @@ struct junit {
 	int tests, failures, skipped;
 };
 
-/* What XML cannot contain is escaped visibly, as on a terminal. */
+/* Characters that XML cannot contain are escaped visibly, as on a terminal. */
 static void put_text(struct buffer *out, const char *text)
 {
 	struct buffer safe = {0};
@@ -102,7 +102,7 @@ static void put_checks(struct junit *j, json_t *verdict)
 	}
 }
 
-/* An objective on each request has no limit for the share that meets it: it is reported, and never fails. */
+/* An objective on each request has no limit for the share meeting it: it is reported, and never fails. */
 static void put_objective(struct junit *j, const char *group, json_t *objective)
 {
 	json_t *value = json_object_get(objective, "value_ms"), *share = json_object_get(objective, "share");

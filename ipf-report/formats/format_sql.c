@@ -1,5 +1,5 @@
 /* -f sql: a run as statements for SQLite and PostgreSQL; ipf-exports(5) describes the tables. All of it is one
- * transaction. What an earlier import of the same run has left is deleted first, so that a run is there once. */
+ * transaction. The rows of an earlier import of the same run are deleted first, so a run is there once. */
 #include "absent.h"
 #include "formats/report_format.h"
 #include "formats/request_columns.h"
@@ -167,14 +167,14 @@ static const struct sql_table tables[TABLES] = {
 	[SOURCE_METRICS] = TABLE("source_metrics", source_metric_columns, 4),
 };
 
-/* What the rows have in common. */
+/* Common to the rows. */
 struct sql_run {
 	struct sql_writer w;
 	const struct report *report;
 	json_t *json; /* the report */
 	struct slice id;
 	int64_t t0_ns; /* IPF_ABSENT */
-	/* of rows of figures */
+	/* rows of figures */
 	int64_t stage;
 	bool total;
 	const char *grouped_by, *group_name;
@@ -289,7 +289,7 @@ static bool is_statistic(const char *key)
 	return key[0] == 'p' && key[1] && key[1 + strspn(key + 1, "0123456789.")] == 0;
 }
 
-/* [low, high] of "ci95", and [value, low, high] of a quantile that is known as a bucket. */
+/* [low, high] of "ci95", and [value, low, high] of a quantile known as a bucket. */
 static void put_bounds(struct sql_run *run, const char *name, const char *key, json_t *list, put_figure *put)
 {
 	static const char *const ends[] = {"", "_low", "_high"};
@@ -523,7 +523,7 @@ static void put_requests(struct sql_run *run, const struct sql_table *table, con
 	request_cells_release(&cells);
 }
 
-/* The table of the requests has the columns of every format that shows them. */
+/* The table of the requests has the columns of every format showing them. */
 static void request_table(struct sql_table *table, struct sql_column *list, const struct request_columns *columns)
 {
 	static const enum sql_type types[] = {

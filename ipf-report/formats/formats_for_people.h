@@ -1,4 +1,4 @@
-/* The formats for people, of a JSON report: the same from results as from a report that was saved. */
+/* The formats for people, of a JSON report: the same from results as from a saved report. */
 #ifndef REPORT_FORMATS_FOR_PEOPLE_H
 #define REPORT_FORMATS_FOR_PEOPLE_H
 

@@ -1,4 +1,4 @@
-/* "plots" of the JSON report: the plots that the run has data for, as data and commands for gnuplot. */
+/* "plots" of the JSON report: the plots the run has data for, as data and commands for gnuplot. */
 #ifndef REPORT_JSON_PLOTS_H
 #define REPORT_JSON_PLOTS_H
 

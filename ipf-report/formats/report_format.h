@@ -1,5 +1,5 @@
 /* The output formats, a file each. A format renders a report into a buffer, which commands/write_report.c writes. One
- * that shows each request hands the buffer over in pieces, so that a million requests need no memory:
+ * showing each request hands the buffer over in pieces, so a million requests need no memory:
  *
  *     for each request: … && report_output_spill(report->output, out)
  *
@@ -56,7 +56,7 @@ struct report_format {
 	/* The tool whose definitions it has: `run` of the report is then its view (other_tools/tool_view.h). NULL: ipf's.
 	 * Needs run->lines. */
 	const struct tool_rules *tool;
-	bool predicted;  /* says of a run that a twin predicted it; for others, a line on standard error does */
+	bool predicted;  /* says of a run a twin predicted it; for others, a line on standard error does */
 	bool lines;      /* needs run->lines */
 	bool sections;   /* is for people, who choose sections */
 	bool groups;     /* shows the groups of --by */

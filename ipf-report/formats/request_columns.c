@@ -6,7 +6,7 @@
 
 enum own { OWN_PART, OWN_STAGE_NAME, OWN_TARGET, OWN_ERROR_KIND, OWN_STATUS, OWN_STALE, OWN_ERROR_TEXT, OWN_GOOD };
 
-/* Members that have no single value, or whose texts are whole answers. */
+/* Members without a single value, or whose texts are whole answers. */
 static bool is_left_out(const struct field *field)
 {
 	return field->type == FIELD_LIST || field->type == FIELD_INTEGERS || field->type == FIELD_MAP ||

@@ -1,5 +1,5 @@
-/* What a line for each request shows, the same in every format that has one: the members of the row in ipf-results(5)
- * that have one value, with the names that stage, target and error go by, and the tags as JSON.
+/* The columns of a line for each request, the same in every format with one: the members of the row in ipf-results(5)
+ * that have one value, with the names of stage, target and error, and the tags as JSON.
  *
  *     struct request_columns columns;
  *     struct request_cells cells = {0};
@@ -20,7 +20,7 @@ enum request_type { REQUEST_ABSENT, REQUEST_INTEGER, REQUEST_BOOLEAN, REQUEST_TE
 struct request_column {
 	const char *name;
 	enum request_type type;
-	const struct field *field; /* of the row; NULL: computed by `own` */
+	const struct field *field; /* the row's; NULL: computed by `own` */
 	unsigned own;
 };
 

@@ -5,8 +5,8 @@
  *     for each row: sql_row(&w, &table); sql_text(&w, name); sql_real(&w, value); sql_row_end(&w);
  *     sql_rows_end(&w);
  *
- * Rows become INSERT statements of limited length. Texts from outside are written as safe_text.h shows them, so that a
- * table can be printed on a terminal; nothing in them ends a literal, whatever standard_conforming_strings is.
+ * Rows become INSERT statements of limited length. Texts from outside are written as safe_text.h shows them, so a table
+ * can be printed on a terminal; nothing in them ends a literal, whatever standard_conforming_strings is.
  */
 #ifndef REPORT_SQL_WRITER_H
 #define REPORT_SQL_WRITER_H
@@ -28,22 +28,22 @@ struct sql_table {
 	const char *name;
 	const struct sql_column *columns;
 	size_t count;
-	size_t key; /* so many of the first columns are the primary key */
+	size_t key; /* this many first columns are the primary key */
 };
 
 struct sql_writer {
 	struct buffer *out;
 	struct report_output *to;      /* takes long texts; NULL: the buffer keeps all */
 	const struct sql_table *table; /* that the open INSERT is for */
-	size_t rows, begin;            /* of the open INSERT */
+	size_t rows, begin;            /* for the open INSERT */
 	bool comma;
 	bool stopped; /* nothing more can be written */
 };
 
 /* CREATE TABLE IF NOT EXISTS. */
 void sql_create(struct sql_writer *w, const struct sql_table *table);
-/* Deletes the rows whose first column is this text. It names all columns, so that a table of another version, which
- * lacks one, is an error before anything is changed. */
+/* Deletes the rows whose first column is this text. It names all columns, so a table of another version, which lacks
+ * one, is an error before anything is changed. */
 void sql_delete(struct sql_writer *w, const struct sql_table *table, struct slice first);
 /* Begins a row. A row whose key is there already is ignored by the database: the first one counts. */
 void sql_row(struct sql_writer *w, const struct sql_table *table);

@@ -79,7 +79,7 @@ static void show_tile(struct buffer *out, const struct doc_part *part)
 	buffer_text(out, "</dd></div>\n");
 }
 
-/* A paragraph. With a status it is the sentence that a page begins with. */
+/* A paragraph. With a status it is the sentence a page begins with. */
 static void show_paragraph(struct buffer *out, const struct doc_part *part)
 {
 	const char *class = html_tone(part->tone);

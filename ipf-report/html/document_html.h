@@ -4,7 +4,7 @@
 
 #include "document/document.h"
 
-/* Appends the parts that are IN_PAGE. */
+/* Appends the parts IN_PAGE. */
 void document_html(const struct document *d, struct buffer *out);
 
 #endif

@@ -16,7 +16,7 @@
 #include <stdbool.h>
 
 struct html_page {
-	const char *kind;                   /* what it is, above its heading */
+	const char *kind;                   /* its kind, above its heading */
 	struct buffer title, heading, when; /* HTML without elements; `when` is below the heading */
 	bool plots;                         /* it has those of gnuplot, which need a style of their own */
 };
@@ -26,7 +26,7 @@ struct html_section {
 	struct buffer body; /* empty: the page has no such section */
 };
 
-/* Appends the page and releases its buffers and those of the sections. Its first section is what a reader skips to. */
+/* Appends the page and releases its buffers and those of the sections. A reader can skip to its first section. */
 void html_page_write(struct html_page *page, struct html_section *sections, int count, struct buffer *out);
 
 #endif

@@ -17,8 +17,8 @@ struct html_plots {
 	bool gnuplot_missing;
 };
 
-/* Draws "plots" of a JSON report; NULL: it has none. -1: IPF_INPUT for a plot that is not one of ours, gnuplot failed,
- * or out of memory. */
+/* Draws "plots" of a JSON report; NULL: it has none. -1: IPF_INPUT for a foreign plot, gnuplot failed, or out of
+ * memory. */
 int html_plots_draw(struct html_plots *plots, json_t *list, struct ipf_error *err);
 void html_plots_release(struct html_plots *plots);
 

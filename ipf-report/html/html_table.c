@@ -101,7 +101,7 @@ static void show_words(struct buffer *out, const struct doc_cell *cell)
 	buffer_text(out, *class ? "</span></td>" : "</td>");
 }
 
-/* A figure that does not exist is a dash for the eye, which is read as "minus" or not read. */
+/* An absent figure is a dash for the eye, which is read as "minus" or not read. */
 static void show_figure(struct buffer *out, const struct doc_cell *cell)
 {
 	buffer_format(out, "<td class=\"number%s\"", cell->tone == TONE_BAD ? " bad" : "");

@@ -2,8 +2,8 @@
  *
  *     html_text(out, stage->name);                        // between tags, and in attributes with double quotes
  *
- * A text is made safe first (safe_text.h: control characters and what reorders a line become visible escapes), then the
- * characters that mean something in HTML become references: & < > " ' and `. The result is plain text in an element, or
+ * A text is made safe first (safe_text.h: control characters and those that reorder a line become visible escapes),
+ * then the special characters of HTML become references: & < > " ' and `. The result is plain text in an element, or
  * within the double quotes of an attribute. It is never right within <script> or <style>, as a URL, or as the name of
  * an attribute: nothing from outside goes there.
  */

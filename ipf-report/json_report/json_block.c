@@ -92,7 +92,7 @@ static json_t *objectives_json(const struct report *report, const struct figures
 	return objectives;
 }
 
-/* Of members of groupings, the gaps are not known by position. */
+/* For members of groupings, the gaps are not known by position. */
 static json_t *positions_json(const struct report *report, const struct figures *f)
 {
 	const struct run_figures *all = report->figures;
@@ -182,7 +182,7 @@ static json_t *figure_json(const struct catalogue_figure *figure, const struct r
 	}
 }
 
-/* Objects that a block has even if they are empty. */
+/* Objects a block has even if they are empty. */
 static bool is_required(const char *path, size_t len)
 {
 	static const char *const paths[] = {"requests", "requests/errors", "rate",     "throughput",

@@ -98,7 +98,7 @@ static json_t *warm_json(const struct cache_truth *t)
 	return json;
 }
 
-/* What the recorded prompts had in common; NULL: the trace does not say. */
+/* The common beginnings of the recorded prompts; NULL: the trace does not have them. */
 static json_t *recorded_json(const struct workload *w)
 {
 	const struct prefix_reuse *r = &w->recorded;

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-/* Of the percentiles whose intervals are known. */
+/* For the percentiles whose intervals are known. */
 static json_t *limits_json(const struct percentile_limits *limits, const struct percentiles *list)
 {
 	json_t *json = json_object();

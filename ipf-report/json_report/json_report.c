@@ -79,7 +79,7 @@ static int64_t members_of(const struct run_data *run, const char *by)
 	return 0;
 }
 
-/* The options that say what people are shown. */
+/* The options for people's view. */
 json_t *json_options(const struct report *report)
 {
 	const struct percentiles *list = &report->options->percentiles;

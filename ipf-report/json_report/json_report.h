@@ -1,4 +1,4 @@
-/* The JSON report as an object, as ipf-report(1) describes it. Formats read the figures of a run from it, so that every
+/* The JSON report as an object, as ipf-report(1) describes it. Formats read the figures of a run from it, so every
  * format has the same numbers under the same names, and a new figure is in all of them.
  *
  *     json_t *json = report_json(&report);                                       // the whole report

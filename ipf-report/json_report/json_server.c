@@ -67,8 +67,8 @@ static void put_pair(json_t *to, const char *name, double client, double server)
 	json_put_object(to, name, json);
 }
 
-/* What the server made of requests that the client gave up, beyond what the client got: its counter less the tokens of
- * all answers. Tokens at the edges of the range make it uncertain. */
+/* The server's tokens for requests the client gave up, beyond those the client got: its counter less the tokens of all
+ * answers. Tokens at the edges of the range make it uncertain. */
 static json_t *unreceived_json(const struct compared_figures *c)
 {
 	double more = c->facts.output_tokens - c->client.output_tokens;
@@ -158,7 +158,7 @@ static json_t *balance_json(const struct server_figures *f)
 	return list;
 }
 
-/* What the trailers say of the questions to a Prometheus. */
+/* The trailers' members about the queries to a Prometheus. */
 static json_t *prometheus_json(const struct run_data *run)
 {
 	json_t *list = json_array();
@@ -168,7 +168,7 @@ static json_t *prometheus_json(const struct run_data *run)
 	return list;
 }
 
-/* Of the drafts, those that were accepted up to each position. */
+/* For each position, the drafts accepted up to it. */
 static json_t *positions_json(const struct draft_positions *p)
 {
 	json_t *json = json_object();
@@ -180,7 +180,7 @@ static json_t *positions_json(const struct draft_positions *p)
 	return json;
 }
 
-/* Of the drafts, those of which so many tokens were accepted: those that were accepted up to there and no further. */
+/* For each number of tokens, the drafts with so many accepted, and no more. */
 static json_t *accepted_json(const struct draft_positions *p)
 {
 	json_t *json = json_object();
@@ -223,7 +223,7 @@ json_t *json_server(const struct report *report)
 	return json;
 }
 
-/* Of a row of the results, its figures as those of a report. */
+/* A row of the results, as figures of a report. */
 static json_t *energy_json(const json_t *row)
 {
 	json_t *json = json_object(), *value;

@@ -1,4 +1,4 @@
-/* The contents of a report: what the formats render. Whoever reads a part includes the header of that part. */
+/* The contents of a report, which the formats render. Whoever reads a part includes its header. */
 #ifndef REPORT_REPORT_H
 #define REPORT_REPORT_H
 
@@ -16,19 +16,19 @@ struct report {
 	const struct said *said; /* figures by the definitions of other tools; empty without --as */
 	const struct figure_options *options;
 	const struct verdict_finding *finding;
-	json_t *plot_data;              /* "plots" of the JSON report, for formats that have plots; NULL */
+	json_t *plot_data;              /* "plots" of the JSON report, for formats with plots; NULL */
 	const struct html_plots *plots; /* these drawn, for a page; NULL */
-	struct report_output *output;   /* for formats that render in pieces; NULL: the buffer takes all */
-	json_t *why;                    /* of --why, as a member of the JSON report; NULL */
+	struct report_output *output;   /* for formats rendering in pieces; NULL: the buffer takes all */
+	json_t *why;                    /* for --why, as a member of the JSON report; NULL */
 	json_t *verdict;                /* from verdict_json */
 	json_t *run_info;               /* from run_info_json */
-	const struct report_view *view; /* what people are shown */
+	const struct report_view *view; /* the view for people */
 	const struct text_style *style; /* text: width, colour */
-	const char *by;                 /* the grouping that was asked for, such as "model"; NULL */
-	unsigned members;               /* of the JSON report, that people are shown: REPORT_… of json_report.h */
-	bool reproducible;              /* without what changes from run to run although it was not measured: dates */
-	bool curve;                     /* csv: only the latency-throughput curve */
-	bool verbose;                   /* text: also what is of interest only if something is amiss */
+	const char *by;                 /* the grouping asked for, such as "model"; NULL */
+	unsigned members;  /* members of the JSON report that are shown to people: REPORT_… of json_report.h */
+	bool reproducible; /* without values changing from run to run although they were not measured: dates */
+	bool curve;        /* csv: only the latency-throughput curve */
+	bool verbose;      /* text: includes details of interest only if something is amiss */
 };
 
 #endif

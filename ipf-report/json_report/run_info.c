@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Removes what changes from run to run, at any depth. */
+/* Removes values changing from run to run, at any depth. */
 static void forget(json_t *value, int depth)
 {
 	static const char *const passing[] = {"created", "host", "t0", "t0_unix_ns", "t0_clock_ns", "calibration"};
@@ -77,7 +77,7 @@ static json_t *schedule_text(const struct run_data *run)
 	return json;
 }
 
-/* The result of --calibrate, without the loads that it tried on the way. */
+/* The result of --calibrate, without the loads it tried on the way. */
 static json_t *calibration(json_t *records)
 {
 	json_t *found = json_copy(json_object_get(records, "calibration"));
@@ -98,7 +98,7 @@ static json_t *clients(const struct run_data *run)
 	return NULL;
 }
 
-/* By which twin the run was predicted, and what it exceeded. NULL: it was measured. */
+/* The twin's name, and the limits it exceeded. NULL: it was measured. */
 static json_t *predicted_json(const struct run_data *run)
 {
 	json_t *member = run->parts[0].predicted, *names = run_data_extrapolated(run);
@@ -197,7 +197,7 @@ static void add_counts(json_t *to, json_t *from)
 	}
 }
 
-/* Counts that the trailers of all records have under this name; NULL: none has. */
+/* Counts the trailers of all records have under this name; NULL: none has. */
 static json_t *counts_of_records(const struct run_data *run, const char *name)
 {
 	json_t *sum = json_object(), *entry;
@@ -258,7 +258,7 @@ static int64_t primers_of(const struct schedule *schedule, const char *name)
 	return -1;
 }
 
-/* What stages made of the sessions of the trace; NULL: nothing. */
+/* The stages' use of the trace's sessions; NULL: none. */
 static json_t *session_stages(const struct run_data *run)
 {
 	json_t *list = json_array();

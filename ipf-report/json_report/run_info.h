@@ -4,7 +4,7 @@
 
 #include "results/run_data.h"
 
-/* A new object; NULL: out of memory. `reproducible` omits what changes from run to run although no measurement does:
+/* A new object; NULL: out of memory. `reproducible` omits values changing from run to run although no measurement does:
  * dates, host, calibration. */
 json_t *run_info_json(const struct run_data *run, bool reproducible);
 

@@ -40,9 +40,9 @@ struct gathered {
 	struct said_tool *tool;
 	struct samples lists[TOOL_LATENCIES];            /* ms */
 	struct weighted_values weighted[TOOL_LATENCIES]; /* instead, for TOOL_PERCENTILE_LEAST */
-	struct histogram *gaps;                          /* ns; instead of the list of TOOL_ITL, if that is of gaps */
-	int64_t begin_ns, end_ns;                        /* of the window, in the current part */
-	double ns;                                       /* of the windows of the parts before it */
+	struct histogram *gaps;                          /* ns; instead of the list of TOOL_ITL, if it is of gaps */
+	int64_t begin_ns, end_ns;                        /* the window's, in the current part */
+	double ns;                                       /* duration of the windows of the parts before it */
 	int64_t sent;
 };
 

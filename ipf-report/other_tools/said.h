@@ -1,5 +1,5 @@
-/* What other tools would have said of a run (`ipf-report --as`): the figures of each by its own definitions
- * (other_tools/tool_rules.h), beside ours, with what is not known exactly.
+/* The reports of other tools about the same run (`ipf-report --as`): the figures of each by its own definitions
+ * (other_tools/tool_rules.h), beside ours, with the uncertain ones marked.
  *
  *     struct said said = {0};
  *     said_choose(&said, "vllm,aiperf", &err);             // once for each --as
@@ -7,8 +7,8 @@
  *     for (int i = 0; i < said.count; i++) … said.tools[i].latencies[TOOL_TTFT].p99 …
  *     said_release(&said);
  *
- * A run is all requests of measured stages that started, without those that ipf-fire disconnected on purpose. What a
- * tool does not report, and what is not known, is NAN.
+ * A run is all requests of measured stages that started, without those ipf-fire disconnected on purpose. A value the
+ * tool does not report, or an unknown one, is NAN.
  */
 #ifndef REPORT_SAID_H
 #define REPORT_SAID_H
@@ -22,7 +22,7 @@ struct said_latency {
 	double mean, std, p50, p90, p99;
 };
 
-/* What is not as the tool has it, because the results do not say it. */
+/* The deviations from the tool, because the results lack the values. */
 enum {
 	SAID_NO_EVENTS = 1,    /* which other events came, and when: `ipf-collect --events` */
 	SAID_NO_TOKENIZER = 2, /* it counts with a tokenizer: `ipf-collect --tokenizer` */
@@ -33,15 +33,15 @@ enum {
 struct said_tool {
 	const struct tool_rules *rules; /* NULL: ipf's own figures */
 	struct said_latency latencies[TOOL_LATENCIES];
-	double requests_per_s, output_per_s, seconds; /* seconds: the time that both refer to */
+	double requests_per_s, output_per_s, seconds; /* seconds: the time for both */
 	int64_t ok, failed;
-	double output_tokens; /* of the successes */
+	double output_tokens; /* the successes' */
 	unsigned lacks;       /* SAID_NO_EVENTS | … */
 };
 
 struct said {
 	bool chosen[TOOL_COUNT];
-	struct said_tool ours, tools[TOOL_COUNT]; /* those that were chosen, in the order of enum tool */
+	struct said_tool ours, tools[TOOL_COUNT]; /* those chosen, in the order of enum tool */
 	int count;
 	bool any; /* --as was given */
 };

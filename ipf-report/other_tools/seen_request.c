@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a tool counts is not always in the results: of files of other tools, and of servers that send the ids of tokens,
- * the count is what the server would have said. */
+/* The results do not always have a tool's counts. For files of other tools, and servers sending the ids of tokens, the
+ * count is the server's own. */
 static struct tool_counts counts_of(const struct row *row)
 {
 	struct tool_counts c = {row_get(row, ROW_OUTPUT_USAGE), row_get(row, ROW_OUTPUT_TOKENIZER),
@@ -130,7 +130,7 @@ void seen_request_release(struct seen_request *seen)
 	*seen = (struct seen_request){0};
 }
 
-/* ---- what counts for a tool ---- */
+/* ---- chunks and tokens of a tool ---- */
 
 void seen_request_chunks(struct seen_chunks *chunks, const struct seen_request *seen, const struct tool_rules *rules)
 {

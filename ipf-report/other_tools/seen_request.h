@@ -1,5 +1,5 @@
-/* One request with all that came of it: its events of any kind with their times, from its line in the results
- * (ipf-collect --events), or only what a row without them has.
+/* One request with its outcome: its events of any kind with their times, from its line in the results (ipf-collect
+ * --events), or only the values of a row without them.
  *
  *     struct seen_request seen = {0};
  *     seen_request_read(&seen, row, &result);             // result NULL: the lines are not kept
@@ -30,8 +30,8 @@ struct seen_request {
 	size_t count, cap;
 	bool complete;               /* events of any kind are there */
 	struct tool_times times;     /* by ipf's own definition */
-	struct tool_counts counts;   /* … of which `chunks` are the content events */
-	struct tool_outcome outcome; /* `closed` is false if that is not known */
+	struct tool_counts counts;   /* … with the content events in `chunks` */
+	struct tool_outcome outcome; /* `closed` is false if unknown */
 
 	/* private */
 	struct event_times content_ns, content_tokens, other_ns;
@@ -40,7 +40,7 @@ struct seen_request {
 void seen_request_read(struct seen_request *seen, const struct row *row, const struct result *result);
 void seen_request_release(struct seen_request *seen);
 
-/* The chunks that count for a tool. Zero-initialise; may be used again. */
+/* The chunks counting for a tool. Zero-initialise; may be used again. */
 struct seen_chunks {
 	struct seen_event *list; /* empty if only a row is known */
 	size_t count, cap;

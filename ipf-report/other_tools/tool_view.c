@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The columns that a view has of its own. */
+/* The columns a view has of its own. */
 static const int changed[] = {METRIC_TTFT, METRIC_TTST,      METRIC_E2E,       METRIC_STREAM,
                               ROW_EVENTS,  ROW_INPUT_TOKENS, ROW_OUTPUT_TOKENS};
 enum { CHANGED = sizeof changed / sizeof *changed };

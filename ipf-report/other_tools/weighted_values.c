@@ -17,7 +17,7 @@ static int compare(const void *a, const void *b)
 	return (x->value > y->value) - (x->value < y->value);
 }
 
-/* Sorts, and joins values that are equal, or within `share` of the first of them. */
+/* Sorts, and joins values equal, or within `share` of the first of them. */
 static void join(struct weighted_values *v, double share)
 {
 	size_t used = 0;

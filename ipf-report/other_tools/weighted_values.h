@@ -1,6 +1,6 @@
-/* The distribution of values that have weights, as GuideLLM describes it (guidellm 0.8.1,
- * schemas/base/statistics.py, DistributionSummary): a percentile is the least value at which the weights up to and
- * including it reach that share of all, so that it is always one of the values.
+/* The distribution of values with weights, as GuideLLM describes it (guidellm 0.8.1, schemas/base/statistics.py,
+ * DistributionSummary): a percentile is the least value at which the weights up to and including it reach that share of
+ * all, so it is always one of the values.
  *
  *     struct weighted_values v = {0};
  *     weighted_values_add(&v, 12.5, 3);          // as if it had been seen three times, or for 3 s
@@ -9,9 +9,8 @@
  *     s.percentile[WEIGHTED_P50]
  *     weighted_values_release(&v);
  *
- * Up to four million values are kept as they are. Beyond, values that differ by less than 0.1 % are joined to their
- * mean, so that memory stays bounded however many there are. Running out of memory loses values and is remembered by
- * memory.h.
+ * Up to four million values are kept as they are. Beyond, values differing by less than 0.1 % are joined to their mean,
+ * so memory stays bounded however many there are. Running out of memory loses values and is remembered by memory.h.
  */
 #ifndef REPORT_WEIGHTED_VALUES_H
 #define REPORT_WEIGHTED_VALUES_H
@@ -26,7 +25,7 @@ struct weighted_value {
 struct weighted_values {
 	struct weighted_value *list;
 	size_t count, cap;
-	double weight; /* of all that were added */
+	double weight; /* all weights' sum */
 };
 
 enum { WEIGHTED_PERCENTILES = 11, WEIGHTED_P50 = 5 };

@@ -1,4 +1,4 @@
-/* Arguments in commands that a reader may paste into a shell.
+/* Arguments in commands a reader may paste into a shell.
  *
  *     shell_word(out, "two words");  // 'two words'
  */

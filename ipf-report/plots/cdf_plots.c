@@ -1,5 +1,5 @@
-/* Cumulative distributions: the share of the requests (of the gaps) that took a time at most. A line for each stage;
- * of a run with one, from the due time and from the start. Points mark p50, p90 and p99. */
+/* Cumulative distributions: the share of the requests (of the gaps) within a time. A line for each stage; of a run with
+ * one, from the due time and from the start. Points mark p50, p90 and p99. */
 #include "plots/plot_kind.h"
 
 #include "cli/units.h"
@@ -16,7 +16,7 @@ enum { EXACT_MOST = 400, GRID_MOST = 512, LINES_MOST = STAGE_LINES_MOST };
 static const double marked[] = {50, 90, 99};
 enum { MARKED = 3 };
 
-/* What a line is made of: samples in ns, or a histogram of them. */
+/* The source of a line: samples in ns, or a histogram of them. */
 struct distribution {
 	struct samples *samples;
 	int64_t infinite;
@@ -34,7 +34,7 @@ static int64_t size_of(const struct distribution *d)
 	return d->gaps ? histogram_count(d->gaps) : (int64_t)d->samples->count + d->infinite;
 }
 
-/* The percentiles at which the line has points: all that there are of few samples, between which percentiles are
+/* The percentiles at which the line has points: all there are of few samples, between which percentiles are
  * interpolated; else 200, and more of the tail. */
 static int percentile_grid(int64_t n, double grid[GRID_MOST])
 {
@@ -54,7 +54,7 @@ static int percentile_grid(int64_t n, double grid[GRID_MOST])
 
 struct cdf {
 	struct plot *p;
-	double low, high; /* of the values, in ms */
+	double low, high; /* the values', in ms */
 	int lines;
 	const char *names[LINES_MOST];
 	struct objective_lines limits;

@@ -39,7 +39,7 @@ static double edge(const struct plot_axis *axis, int cell, int count)
 	return axis->log ? axis->low * pow(axis->high / axis->low, share) : axis->low + share * (axis->high - axis->low);
 }
 
-/* How far a cell is transparent, from 0 to 255: by the logarithm of its count, so that single points are seen, too. */
+/* How far a cell is transparent, from 0 to 255: by the logarithm of its count, so single points are seen, too. */
 static int transparency(double count, double most)
 {
 	return (int)round(255 * 0.85 * (1 - log(1 + count) / log(1 + most)));

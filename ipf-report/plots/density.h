@@ -1,4 +1,4 @@
-/* Points that are too many to be drawn: counted in the cells of a grid, which are shaded by how many there are.
+/* Points too many to be drawn: counted in the cells of a grid, which are shaded by how many there are.
  *
  *     struct density d;
  *     density_init(&d, &x, &y, 72);                  // the grid between the ends of two axes
@@ -26,8 +26,8 @@ void density_release(struct density *d);
 /* A point beyond an axis counts in the cell at its end. */
 void density_add(struct density *d, double x, double y, double count);
 
-/* Adds the table (the low and high ends of each cell that is not empty, and its count), a legend, for which `what` are
- * the points, and the beginning of a plot command, which the caller continues or ends. */
+/* Adds the table (the low and high ends of each non-empty cell, and its count), a legend, for which `what` are the
+ * points, and the beginning of a plot command, which the caller continues or ends. */
 void density_draw(const struct density *d, struct plot *p, const char *x_name, const char *y_name, const char *what);
 
 #endif

@@ -70,7 +70,7 @@ static void count(double at_s, double ms, double n, void *to)
 	density_add(to, at_s, ms, n);
 }
 
-/* The time that the map covers, and how many columns it has: those of gaps are whole windows. */
+/* The time the map covers, and how many columns it has: those of gaps are whole windows. */
 static int divide_time(const struct run_data *run, bool gaps, const struct extent *e, struct plot_axis *x)
 {
 	*x = (struct plot_axis){run->only_stage ? e->begin_s : fmin(0, e->begin_s), e->end_s, false};

@@ -1,9 +1,9 @@
 /* Requests as lanes, one above the other in the order of their starts: how long each waited before its start, then for
  * its first token, then until its end. The height of a bar tells these apart without colours.
  *
- * Of more requests than LANES_MOST, those are shown that let the run be seen: if a request takes a good part of the
- * run, every n-th one; if it takes less, so that it would be a dot, those that start one after another from half of
- * LANES_MOST before the moment with the most requests in flight. */
+ * If there are more requests than LANES_MOST, only some are shown. If a request takes a good part of the run, every
+ * n-th one. If it would be a dot, those starting one after another from half of LANES_MOST before the moment with the
+ * most requests in flight. */
 #include "plots/plot_kind.h"
 
 #include "absent.h"
@@ -15,7 +15,7 @@
 #include <stdlib.h>
 
 enum { LANES_MOST = 60, SHORTEST = 300 };
-/* A request that takes less of the run than this is a dot. */
+/* A request taking less of the run than this is a dot. */
 #define LENGTH_LEAST 0.02
 
 struct lane {
@@ -32,7 +32,7 @@ static int by_start(const void *a, const void *b)
 	return (x->end_s > y->end_s) - (x->end_s < y->end_s);
 }
 
-/* Lanes of all requests that are shown, started and ended. NULL: out of memory. */
+/* Lanes of all requests shown, started and ended. NULL: out of memory. */
 static struct lane *gather(const struct run_data *run, int64_t *count)
 {
 	struct lane *lanes = calloc((size_t)run->row_count + 1, sizeof *lanes);
@@ -109,7 +109,7 @@ static int choose(struct lane *lanes, int64_t count, struct plot *p)
 	return middle < 0 ? -1 : LANES_MOST;
 }
 
-/* `whole`: from the beginning of the run, if most of it is shown. What is shorter than a line is broad is drawn as
+/* `whole`: from the beginning of the run, if most of it is shown. A bar shorter than a line's width is drawn as
  * long. */
 static void draw(struct plot *p, const struct lane *lanes, int count, bool whole)
 {

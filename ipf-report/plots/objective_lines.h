@@ -1,4 +1,4 @@
-/* The limits of objectives as lines in plots of the latency that they limit.
+/* The limits of objectives as lines in plots of the latency they limit.
  *
  *     struct objective_lines lines;
  *     objective_lines_find(&lines, slo, METRIC_TTFT);

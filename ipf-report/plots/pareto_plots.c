@@ -1,6 +1,5 @@
-/* What a user gets against what the system does: output tokens per second of one request (1 / median TPOT) and of all
- * together, or of each accelerator. A point for each measured stage; a line joins those that no other one beats in
- * both. */
+/* A user's speed against the system's: output tokens per second of one request (1 / median TPOT) and of all together,
+ * or of each accelerator. A point for each measured stage; a line joins those not beaten in both. */
 #include "plots/plot_kind.h"
 
 #include "plots/plot_style.h"
@@ -69,7 +68,7 @@ struct box {
 	double left, right, low, high; /* in pixels from the origin */
 };
 
-/* What numbers must not cover. */
+/* The area that numbers must not cover. */
 struct placing {
 	const struct pareto_point *points;
 	int count;
@@ -127,7 +126,7 @@ static bool is_free(const struct placing *all, const struct box *box)
 	return !covers_front(all, box);
 }
 
-/* Beside the point, above or below it: the first place that is free. */
+/* Beside the point, above or below it: the first free place. */
 static bool place(struct placing *all, const struct pareto_point *point)
 {
 	static const int ways[][2] = {{-1, 0}, {1, 0}, {0, 1}, {0, -1}, {-1, -1}, {1, 1}, {-1, 1}, {1, -1}};

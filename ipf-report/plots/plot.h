@@ -1,4 +1,4 @@
-/* A plot as it is made: its data, the gnuplot commands that draw them, and the words about it.
+/* A plot as it is made: its data, the gnuplot commands drawing them, and the words about it.
  *
  *     struct plot p = {.name = "cdf-ttft", .width = 640, .height = 400};
  *     plot_title(&p, "Time to first token");
@@ -9,8 +9,8 @@
  *     plot_release(&p);
  *
  * The data are a table of tab-separated columns, or several with two empty lines between them, which are `index` 0, 1,
- * … in gnuplot; a line that begins with # names the columns. The commands read it from the file that the variable
- * `data` names. All texts from outside go through plot_quoted: see gnuplot_quote.
+ * … in gnuplot; a line beginning with # names the columns. The commands read it from the file the variable `data`
+ * names. All texts from outside go through plot_quoted: see gnuplot_quote.
  *
  * Out of memory is remembered in the buffers and checked where a plot is used (plot_failed).
  */
@@ -26,9 +26,9 @@
 enum { PLOT_WIDTH = 640, PLOT_HEIGHT = 422 };
 
 struct plot {
-	const char *name;    /* of its files, and what its ids in SVG begin with */
+	const char *name;    /* its files', and the beginning of its ids in SVG */
 	struct buffer title; /* a line */
-	struct buffer about; /* what it shows, in sentences, for those who do not see it */
+	struct buffer about; /* a description in sentences, for those who do not see it */
 	struct buffer data, script;
 	int width, height; /* in the pixels of SVG */
 	int blocks;
@@ -50,7 +50,7 @@ void plot_say(struct plot *p, const char *format, ...) __attribute__((format(pri
 
 /* Begins a table, whose columns are named as in "t_s\tstarted_per_s". Returns its index. */
 int plot_block(struct plot *p, const char *columns);
-/* A row of it. NAN is a value that does not exist. At most six decimals, as in JSON. */
+/* A row of it. NAN is an absent value. At most six decimals, as in JSON. */
 void plot_row(struct plot *p, const double *values, int count);
 
 /* A line of the script. */
@@ -60,11 +60,11 @@ void plot_part(struct plot *p, const char *format, ...) __attribute__((format(pr
 /* A text as a string within a line. */
 void plot_quoted(struct plot *p, const char *text);
 /* The same at the end of any script: a string constant or, if there is a character that fonts often lack, an expression
- * with "?" in its place if no font has it. Without that, gnuplot draws such a character over the whole picture, as PNG
+ * with "?" in its place if no font has it. Without it, gnuplot draws such a character over the whole picture, as PNG
  * and PDF (seen with 5.4 and Pango 1.50). The script defines glyphs(list) before. */
 void plot_quote(struct buffer *script, struct slice text);
-/* Copies a text that is safe to show, as much as fits into so many columns, of which wide characters (CJK) take two:
- * the rest is replaced by "…". */
+/* Copies a safe text, as much as fits into so many columns, of which wide characters (CJK) take two: the rest is
+ * replaced by "…". */
 void plot_shorten(char *to, size_t size, const char *text, int columns);
 
 #endif

@@ -3,18 +3,18 @@
 #include <ctype.h>
 #include <string.h>
 
-/* Words that our plots use; none of them names a file, a command or a system call. */
+/* Words of our plots; none of them names a file, a command or a system call. */
 static const char words[] =
 	" set unset plot for screen at lt label left right center with using data from to arrow graph nohead index lw lc rgb "
 	"ytics xtics yrange xrange tmargin bmargin lmargin rmargin first second points lines linespoints offset pt ps rotate by "
 	"xlabel ylabel logscale dt x y solid rectangle object noborder fs fc log exp sqrt floor ceil int abs variable boxxyerror "
 	"histeps fsteps filledcurves behind front multiplot vectors strcol sprintf samples labels eq ne boxes border NaN tc "
 	"n i key tics grid above below mirror nomirror noenhanced textcolor glyphs point place shade ";
-/* Those that can follow set and unset. */
+/* Those allowed after set and unset. */
 static const char settings[] =
 	" arrow bmargin border grid key label lmargin logscale multiplot object rmargin samples tics tmargin "
 	"xlabel xrange xtics ylabel yrange ytics ";
-/* Functions that plots define. */
+/* Functions of plots. */
 static const char functions[] = " place shade ";
 /* Words whose value is or may be a text: where a plot names its data, a text is a file or a command. */
 static const char texts[] = " strcol sprintf glyphs ";
@@ -25,7 +25,7 @@ struct scan {
 	const char *at, *end;
 	int parens, brackets;
 	enum command command; /* the current one; NO_COMMAND: it has no word yet */
-	bool named;           /* SETTING: what is set has been named; DEFINITION: its "=" has been seen */
+	bool named;           /* SETTING: its name has been read; DEFINITION: its "=" has been seen */
 	bool used;            /* PLOT: behind "using", where an expression in parentheses may be a text */
 	bool colour;          /* rgb was just before: a string is a colour */
 };
@@ -55,7 +55,7 @@ static int refuse(const char *what, size_t len, struct ipf_error *err)
 	                     (int)(len < 40 ? len : 40), what);
 }
 
-/* glyphs('61 20ac'): on other terminals a function that runs a program with the list. */
+/* glyphs('61 20ac'): on other terminals a function running a program with the list. */
 static bool is_glyph_list(const struct scan *s, size_t len)
 {
 	static const char open[] = "('", close[] = "')";
@@ -152,7 +152,7 @@ static int number(struct scan *s, struct ipf_error *err)
 	return 0;
 }
 
-/* "==", "<=", ">=", the "=" of a definition, and that of "[i=0:2]"; none that gives a value to a variable. */
+/* "==", "<=", ">=", the "=" of a definition, and the one of "[i=0:2]"; none giving a value to a variable. */
 static bool is_equals(struct scan *s)
 {
 	const char before = s->at[-1];

@@ -33,7 +33,7 @@ static int remove_file(const char *folder, const char *name, const char *extensi
 	                                            : ipf_error_errno(err, errno, path, "cannot remove an earlier plot");
 }
 
-/* Of another run, or in another format. */
+/* It is another run's, or in another format. */
 static int remove_pictures(const char *folder, const char *name, struct ipf_error *err)
 {
 	for (int i = 0; plot_format_names[i]; i++)

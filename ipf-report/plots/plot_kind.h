@@ -1,4 +1,4 @@
-/* A kind of plot: a row of the table in plots.c, and a function that makes it. To add one, copy cdf_plots.c.
+/* A kind of plot: a row of the table in plots.c, and a function making it. To add one, copy cdf_plots.c.
  *
  * A function gets an empty plot with the kind's name and the usual size. It fills data, script, title and words, and
  * returns 1; or 0 through plot_absent if the run has no data for it; or -1: out of memory.
@@ -11,7 +11,7 @@
 #include "figures/server_figures.h"
 #include "plots/plot.h"
 
-/* What plots show. Borrowed. */
+/* The values that plots show. Borrowed. */
 struct plot_input {
 	const struct run_data *run;
 	const struct run_figures *figures;
@@ -21,9 +21,9 @@ struct plot_input {
 };
 
 struct plot_kind {
-	const char *name; /* of the files: lower-case letters, digits and hyphens */
+	const char *name; /* the files': lower-case letters, digits and hyphens */
 	int (*make)(const struct plot_kind *kind, const struct plot_input *input, struct plot *p);
-	enum metric metric; /* of those that exist for several metrics */
+	enum metric metric; /* for kinds that exist for several metrics */
 };
 
 int make_cdf_plot(const struct plot_kind *kind, const struct plot_input *input, struct plot *p);

@@ -44,7 +44,7 @@ void plot_style_begin(const struct plot *p, enum plot_format format, struct buff
 	                                                     "(12,3,2,3)", "(12,3,2,3,2,3)", "(2,5)"};
 	buffer_text(script, "reset\nset encoding utf8\n");
 	set_terminal(p, format, script);
-	/* whether a font has these characters (plot_quote); what shows SVG has fonts of its own */
+	/* whether a font has these characters (plot_quote); viewers of SVG have their own fonts */
 	buffer_text(
 		script,
 		format == PLOT_SVG
@@ -77,7 +77,7 @@ double plot_round_up(double value, bool fine)
 	return list[i] * power;
 }
 
-/* The greatest of 1, 2 or 5 times a power of ten that is not more. */
+/* The greatest of 1, 2 or 5 times a power of ten not above it. */
 static double round_down(double value)
 {
 	double power = pow(10, floor(log10(value) + 1e-9)), digit = value / power * (1 + 1e-9);

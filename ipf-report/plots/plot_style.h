@@ -1,7 +1,7 @@
 /* How all plots look: size of the text, lines, axes, colours.
  *
- * Lines differ in colour, in their dashes and in their points, so that they are told apart in grey, too. The colours
- * are those of Okabe and Ito ("Color Universal Design", 2008), which colour-blind readers can tell apart. Text is large
+ * Lines differ in colour, in their dashes and in their points, so they are told apart in grey, too. The colours are
+ * those of Okabe and Ito ("Color Universal Design", 2008), which colour-blind readers can tell apart. Text is large
  * enough to be read when the picture is shown at half its size.
  */
 #ifndef REPORT_PLOT_STYLE_H
@@ -13,7 +13,7 @@ enum plot_format { PLOT_SVG, PLOT_PNG, PLOT_PDF };
 /* "svg", "png", "pdf", NULL */
 extern const char *const plot_format_names[];
 
-/* A colour that plots use, and what it is on a dark page. The first three are text and axes, grid, and background. */
+/* A colour of plots, and its equivalent on a dark page. The first three are text and axes, grid, and background. */
 struct plot_colour {
 	const char *name; /* "ink", "1": of the CSS variable --plot-NAME and of the classes */
 	uint32_t light, dark;
@@ -56,7 +56,7 @@ struct plot_axis plot_axis_panel(struct plot *p, double high);
 struct plot_axis plot_axis_panel_ms(struct plot *p, double low, double high);
 /* The axis of a cumulative distribution: from 0 to 100 %. */
 void plot_axis_shares(struct plot *p, const char *axis);
-/* The label alone, of an axis that the caller sets. */
+/* The label alone, of an axis the caller sets. */
 void plot_axis_label(struct plot *p, const char *axis, const char *label);
 /* Where a value is between the ends of the axis, from 0 to 1. */
 double plot_axis_place(const struct plot_axis *axis, double value);
@@ -85,14 +85,14 @@ struct plot_legend_entry {
 };
 /* Above the plot area, which begins below it. */
 void plot_legend(struct plot *p, const struct plot_legend_entry *entries, int count);
-/* Of `all` stages `missing` have no point in the plot: says so, with the reason as in "no request ended within the
- * window", and sets an entry of the legend, whose words are in `words`. How many entries that is: 0 or 1. */
+/* `missing` stages out of `all` have no point in the plot: says so, with the reason as in "no request ended within the
+ * window", and sets an entry of the legend, whose words are in `words`. The number of entries: 0 or 1. */
 int plot_missing(struct plot *p, int missing, int all, const char *why, struct plot_legend_entry *entry,
                  char words[48]);
 /* Makes points of a line hollow where a column has fewer samples than needed: goes on with a plot command, behind the
  * line, whose points it covers with smaller ones of the paper's colour. */
 struct plot_hollow {
-	int block;      /* of the data: its index */
+	int block;      /* the data's: its index */
 	int series;     /* line type, from 1 */
 	const char *x;  /* as in "using": a column, or an expression in parentheses */
 	int y, samples; /* columns */

@@ -44,7 +44,7 @@ static bool name_server(const struct run_data *run, char text[160])
 	return *text;
 }
 
-/* Puts the server before what the plot draws. */
+/* Puts the server before the drawn curves. */
 static void add_server(struct plot *p, const struct run_data *run)
 {
 	struct buffer script = p->script;
@@ -70,7 +70,7 @@ int plot_make(const struct plot_kind *kind, const struct plot_input *input, stru
 	return made < 0 || plot_failed(p) || memory_ran_out() ? ipf_error_memory(err) : made;
 }
 
-/* The data's file is a variable, so that the commands are the same in a folder and in memory. */
+/* The data's file is a variable, so the commands are the same in a folder and in memory. */
 static void write_script(const struct plot *p, enum plot_format format, bool folder, struct buffer *script)
 {
 	plot_style_begin(p, format, script);
@@ -92,7 +92,7 @@ void plot_script(const struct plot *p, enum plot_format format, struct buffer *s
 	write_script(p, format, true, script);
 }
 
-/* What gnuplot draws. */
+/* Commands for gnuplot. */
 static int draw(const struct plot *p, enum plot_format format, struct buffer *image, struct ipf_error *err)
 {
 	struct buffer script = {0};

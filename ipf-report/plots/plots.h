@@ -1,4 +1,4 @@
-/* The plots of a run: each is data, a script for gnuplot, and a picture that gnuplot draws of them.
+/* The plots of a run: each is data, a script for gnuplot, and gnuplot's picture of them.
  *
  * Into memory, for a page:
  *
@@ -9,8 +9,8 @@
  *         plot_release(&p);
  *     }
  *
- * Into files: plot_files.h. A million requests make a picture of some hundred kilobytes at most, since what would be
- * more than some thousand points is counted in bins.
+ * Into files: plot_files.h. A million requests make a picture of some hundred kilobytes at most, since more than some
+ * thousand points are counted in bins.
  */
 #ifndef REPORT_PLOTS_H
 #define REPORT_PLOTS_H

@@ -12,7 +12,7 @@
 static const double percentile_list[] = {50, 90, 99};
 enum { SHOWN = 3, MARKS_MOST = 13 };
 
-/* What the lines have in common, in ms. */
+/* Settings common to the lines, in ms. */
 struct extent {
 	double low, high, last[STAGE_LINES_MOST];
 	int first_bin, end_bin;

@@ -45,7 +45,7 @@ static bool is_shown(const struct figures *f)
 	return f->measured && figures_requests(f) > 0;
 }
 
-/* What all of the stages have. */
+/* Common to all stages. */
 static enum load_kind kind_of_load(const struct plot_input *input)
 {
 	const struct schedule *schedule = &input->run->schedule;
@@ -83,7 +83,7 @@ static int gather(const struct plot_input *input, struct load_axis *axis, struct
 	return axis->count > 1 && axis->high > axis->low ? 1 : plot_absent(p, "no two measured stages differ in load");
 }
 
-/* Of the percentiles that reports have; NAN: not of these. */
+/* For the percentiles reporting have; NAN: not one of these. */
 static double percentile_of(const struct metric_summary *s, const struct percentiles *list, double p)
 {
 	for (int i = 0; i < list->count; i++)
@@ -205,7 +205,7 @@ int make_rate_latency_plot(const struct plot_kind *kind, const struct plot_input
 	return made;
 }
 
-/* Of stages beyond the capacity, perhaps nothing ends while they last. */
+/* In stages beyond the capacity, perhaps nothing ends while they last. */
 static int mark_missing(struct plot *p, const struct load_axis *axis, struct plot_legend_entry *entry, char words[48])
 {
 	const char *why = NULL;
@@ -266,7 +266,7 @@ int make_rate_throughput_plot(const struct plot_kind *kind, const struct plot_in
 		made = plot_absent(p, "no measured stage completed requests");
 	if (made > 0) {
 		plot_say(p, "Completed requests per second of each stage%s, from %s to %s %s; at most %s.",
-		         good ? ", and those that met all objectives" : "", PLOT_NUMBER(axis.low), PLOT_NUMBER(axis.high),
+		         good ? ", and those meeting all objectives" : "", PLOT_NUMBER(axis.low), PLOT_NUMBER(axis.high),
 		         load_kinds[axis.by].label, PLOT_NUMBER(high));
 		draw_throughput(p, &axis, input, axis.by == BY_RATE ? fmax(high, axis.high) : high, good);
 	}

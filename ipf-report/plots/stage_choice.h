@@ -14,12 +14,12 @@ struct stage_choice {
 	int count, of; /* `of`: how many there were to choose from */
 };
 
-/* The measured stages that have requests; if there are more than STAGE_LINES_MOST, the first, the last, and as many
- * between them at equal distances. */
+/* The measured stages with requests; if there are more than STAGE_LINES_MOST, the first, the last, and as many between
+ * them at equal distances. */
 void choose_stages(const struct run_figures *figures, struct stage_choice *choice);
 
 /* Says which of them have no line, if `drawn` have one, and sets an entry of the legend, whose words are in `words`.
- * How many entries that is: 0 or 1. */
+ * The number of entries: 0 or 1. */
 int plot_stages_missing(struct plot *p, const struct stage_choice *choice, int drawn, struct plot_legend_entry *entry,
                         char words[48]);
 

@@ -18,7 +18,7 @@ struct svg_writer {
 	int depth;
 	struct {
 		size_t begin; /* where its start tag is in `out` */
-		bool empty;   /* nothing is in it that draws */
+		bool empty;   /* it draws nothing */
 	} open[DEPTH_MOST];
 };
 
@@ -80,7 +80,7 @@ static const struct plot_colour *plot_colour_of(int32_t colour)
 
 /* ---- attributes ---- */
 
-/* Takes the next attribute from `rest`; false: there is none that is well-formed. */
+/* Takes the next attribute from `rest`; false: there is no well-formed one. */
 static bool next_attribute(struct slice *rest, struct slice *name, struct slice *value)
 {
 	const char *at = rest->data, *end = rest->data + rest->len;
@@ -210,7 +210,7 @@ static void write_tag(struct svg_writer *w, const struct tag *tag)
 		note_content(w);
 }
 
-/* Reads the tag at `at`, which begins with <. Returns what follows it; NULL: it does not end. */
+/* Reads the tag at `at`, which begins with <. Returns the text after it; NULL: it does not end. */
 static const char *read_tag(const char *at, const char *end, struct tag *tag)
 {
 	const char *close = at + 1;
@@ -231,7 +231,7 @@ static const char *read_tag(const char *at, const char *end, struct tag *tag)
 	return close + 1;
 }
 
-/* The end of an element that is left out with what is in it; there is none of its name in it. */
+/* The end of an element left out with its contents, which have none of the same name. */
 static const char *skip_element(const char *at, const char *end, struct slice name)
 {
 	struct tag tag;
@@ -243,7 +243,8 @@ static const char *skip_element(const char *at, const char *end, struct slice na
 	return end;
 }
 
-/* What draws is kept, but for the background. Left out are gnuplot's own words, and whatever else there may be. */
+/* Drawing elements are kept, but for the background. Left out are gnuplot's own words, and whatever else there may
+ * be. */
 static bool is_left_out(const struct svg_writer *w, const struct tag *tag)
 {
 	static const char *const kept[] = {"g",       "defs",     "path", "circle", "use",   "polygon",
@@ -277,7 +278,7 @@ void svg_finish(struct slice svg, const struct plot *p, enum svg_use use, struct
 		if (!next || !(at = read_tag(next, end, &tag)))
 			break;
 		if (tag.name.len == 0 || slice_is(tag.name, "svg"))
-			continue; /* the declaration, comments, and what was written above */
+			continue; /* the declaration, comments, and the part written above */
 		if (is_left_out(&w, &tag))
 			at = tag.closed || tag.end ? at : skip_element(at, end, tag.name);
 		else

@@ -1,11 +1,11 @@
 /* Makes the SVG that gnuplot draws fit for pages: for people who do not see it, for dark pages, and beside others.
  *
  *  - A title and a description, which screen readers read, replace gnuplot's; it is one image for them (role="img").
- *  - Every id begins with the plot's name, so that several plots can be in one page.
+ *  - Every id begins with the plot's name, so several plots can be in one page.
  *  - The colours of plot_style.h become classes, whose colours are CSS variables (--plot-ink, --plot-1, …) with the
- *    light ones as their defaults; svg_style() sets the dark ones for dark pages. What does not know CSS finds the
+ *    light ones as their defaults; svg_style() sets the dark ones for dark pages. Viewers without CSS find the
  *    light colours in the attributes.
- *  - What draws nothing is left out: empty groups, and whatever is neither shape nor text.
+ *  - Elements that draw nothing are left out: empty groups, and all that are neither shape nor text.
  *
  *     svg_finish(buffer_all(&image), &plot, SVG_ALONE, &out);
  */

@@ -1,5 +1,5 @@
-/* The run over time, in panels one above the other: load, requests in flight, tokens, latency, failures, and what
- * servers and accelerators reported. A panel without data is left out. */
+/* The run over time, in panels one above the other: load, requests in flight, tokens, latency, failures, and the
+ * metrics of servers and accelerators. A panel without data is left out. */
 #include "plots/plot_kind.h"
 
 #include "absent.h"
@@ -14,11 +14,11 @@
 #include <string.h>
 
 enum { STEPS_MOST = 200, STAGE_MARKS_MOST = 12 };
-/* The columns that a stage's number needs, and those of a name that is cut and still says something. */
+/* The columns a stage's number needs, and those of a name cut and still says something. */
 enum { STAGE_NUMBER_WIDTH = 2, STAGE_NAME_LEAST = 14 };
-/* Of the names below, if numbers are above: in characters; how many lines, and their height in pixels. */
+/* Room for the names below, if numbers are above: in characters; how many lines, and their height in pixels. */
 enum { STAGE_ENTRY_WIDTH = 24, STAGE_LINE_WIDTH = 62, STAGE_LINES = 6, STAGE_LINE = 24 };
-/* in pixels: words above all panels, words above a panel, its height, the space below it, and that of the x axis */
+/* in pixels: words above all panels, words above a panel, its height, the space below it, and the x axis's */
 enum { TOP = 56, HEAD = 26, BODY = 78, GAP = 8, BOTTOM = 60, LEFT = 84, RIGHT = 14 };
 
 enum column {
@@ -58,7 +58,7 @@ struct time_table {
 	double (*rows)[COLUMNS];
 	int count;
 	int64_t begin_ns, step_ns;
-	double low[COLUMNS], high[COLUMNS]; /* of the values that exist and, for `low`, are above 0 */
+	double low[COLUMNS], high[COLUMNS]; /* for values that exist and, in `low`, are above 0 */
 };
 
 /* ---- data ---- */
@@ -119,7 +119,7 @@ static void note_extent(struct time_table *t, const double row[COLUMNS])
 	}
 }
 
-/* The sum of the windows from *at on that begin before `end_ns` and are of stages that are shown. NULL: out of memory.
+/* The sum of the windows from *at on that begin before `end_ns` and are of shown stages. NULL: out of memory.
  */
 static struct window *sum_until(const struct run_data *run, size_t *at, int64_t end_ns, int64_t step_ns)
 {
@@ -131,7 +131,7 @@ static struct window *sum_until(const struct run_data *run, size_t *at, int64_t 
 	return sum;
 }
 
-/* The first and the last window of stages that are shown; false: there are not two. */
+/* The first and the last window of shown stages; false: there are not two. */
 static bool find_ends(const struct run_data *run, const struct window **first, const struct window **last)
 {
 	const struct window *w;
@@ -193,7 +193,7 @@ struct panel {
 	const char *title;
 	struct line lines[3];
 	bool latency, share;
-	enum metric metric; /* of a latency */
+	enum metric metric; /* a latency's */
 	enum column needs;  /* it is shown if this one has a value … */
 	bool above_zero;    /* … above 0 */
 };
@@ -234,7 +234,7 @@ static bool is_shown(const struct time_table *t, const struct panel *panel)
 	return panel->above_zero ? t->high[panel->needs] > 0 : t->high[panel->needs] > -INFINITY;
 }
 
-/* Three marks are what fits into the height of a panel. */
+/* Three marks fit into the height of a panel. */
 static void set_value_axis(struct plot *p, const struct time_table *t, const struct panel *panel,
                            const struct objective_lines *limits)
 {
@@ -254,7 +254,7 @@ static void set_value_axis(struct plot *p, const struct time_table *t, const str
 	}
 }
 
-/* How a line is drawn. That of what was offered is broad and grey, behind the others. */
+/* How a line is drawn. The line of the offered load is broad and grey, behind the others. */
 static const char *line_style(const struct line *line, int number, char style[64])
 {
 	if (line->column == SCHEDULED)
@@ -264,7 +264,7 @@ static const char *line_style(const struct line *line, int number, char style[64
 	return style;
 }
 
-/* The lines of a panel that have values. Returns how many. */
+/* The lines of a panel with values. Returns how many. */
 static int lines_of(const struct panel *panel, const struct time_table *t, const struct line *lines[3])
 {
 	int count = 0;
@@ -329,7 +329,7 @@ static void draw_panel(struct plot *p, const struct plot_input *input, const str
 
 /* ---- stages ---- */
 
-/* The columns of text above a stage; a name may take one less, so that it does not touch the next. */
+/* The columns of text above a stage; a name may take one less, so it does not touch the next. */
 static int stage_room(const struct stage_window *w, double span_s)
 {
 	return (int)((double)(w->end_ns - w->begin_ns) / 1e9 / span_s * (PLOT_WIDTH - LEFT - RIGHT) / 9.5) - 1;
@@ -353,7 +353,7 @@ static bool are_marked(const struct run_data *run)
 	return run->schedule.count <= STAGE_MARKS_MOST && run->schedule.count >= 2 && !run->only_stage;
 }
 
-/* What the numbers of stages stand for, in lines below the plot: "1 constant   2 sweep 20/s". */
+/* The stages' names by number, in lines below the plot: "1 constant   2 sweep 20/s". */
 struct stage_lines {
 	char text[STAGE_LINES][320];
 	int count; /* 0: their names are above the plot, or nothing is */

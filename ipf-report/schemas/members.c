@@ -12,7 +12,7 @@ enum { DEPTH = 16 };
 
 struct source {
 	json_t *types;
-	const char *path, *at; /* of the type that is read */
+	const char *path, *at; /* the type read's */
 	int64_t line;
 	json_t *object; /* in the last type: the schema that members below it belong to; NULL */
 	struct level {
@@ -299,7 +299,7 @@ static void add_choice(json_t *object, const char *name, json_t *type)
 	}
 }
 
-/* Changes a member that was there. */
+/* Changes a present member. */
 static void amend(struct source *s, json_t *members, const char *name, const char *about)
 {
 	json_t *copy = json_deep_copy(json_object_get(members, name));
@@ -325,7 +325,7 @@ static void add_member(struct source *s, json_t *object, char *name, const char 
 		require(object, name);
 }
 
-/* The next word of a line, without what is between it and the one after. */
+/* The next word of a line, without the space after it. */
 static char *take_word(char **at)
 {
 	char *word = *at, *end = word;
@@ -336,7 +336,7 @@ static char *take_word(char **at)
 	return word;
 }
 
-/* The object that a line with this indent belongs to. NULL: none. */
+/* The object a line with this indent belongs to. NULL: none. */
 static json_t *owner(struct source *s, size_t indent)
 {
 	while (s->depth && s->open[s->depth - 1].indent >= indent)

@@ -20,8 +20,8 @@
  *     T/U  (T/U)[]                                              either
  *
  * A type of `-` changes a member that was there before: it becomes required, is described, or gets more members. The
- * name of a member that begins with ^ is a pattern. A line "." says: no other members; "?name T": with the member
- * `name`, the object is a T; "? T": otherwise.
+ * name of a member beginning with ^ is a pattern. A line "." says: no other members; "?name T": with the member `name`,
+ * the object is a T; "? T": otherwise.
  */
 #ifndef JSON_SCHEMA_MEMBERS_H
 #define JSON_SCHEMA_MEMBERS_H
@@ -32,7 +32,7 @@
 
 /* Adds the types of a file to `types`, an object of schemas by name. `text` is changed. -1: err names the line. */
 int members_read(json_t *types, const char *path, char *text, struct ipf_error *err);
-/* A new schema of this type, with the types that it uses. NULL: err names the one that there is not. */
+/* A new schema of this type, with the types it uses. NULL: err names the missing one. */
 json_t *members_schema(const json_t *types, const char *name, struct ipf_error *err);
 
 #endif

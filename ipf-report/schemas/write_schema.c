@@ -1,4 +1,4 @@
-/* Writes a JSON Schema at build time, of the tables that the programs read, write and show by, and of the lines for
+/* Writes a JSON Schema at build time, of the tables the programs read, write and show by, and of the lines for
  * everything that no table knows (json_schema/members.h):
  *
  *     write_schema report common.members report.members > report.schema.json

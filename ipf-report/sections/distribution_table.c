@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The first object that has a percentile, at any depth. */
+/* The first object with a percentile, at any depth. */
 static json_t *find_distribution(json_t *like)
 {
 	const char *key;

@@ -6,10 +6,10 @@
 
 enum { DISTRIBUTION_COLUMNS = 40, FEW_PERCENTILES = 3 };
 
-/* A table of distributions as the JSON report has them. `like`: an object that contains one, from which the percentiles
+/* A table of distributions as the JSON report has them. `like`: an object containing one, from which the percentiles
  * follow. `spec` without columns. */
 struct doc_table *distribution_table(const struct telling *t, struct doc_table_spec spec, json_t *like);
-/* The names of a few percentiles of it: p50, p90 and p99, or the last of those that the user chose. Returns how many.
+/* The names of a few percentiles of it: p50, p90 and p99, or the last of those the user chose. Returns how many.
  */
 int few_percentiles(const struct telling *t, json_t *like, const char *names[FEW_PERCENTILES]);
 

@@ -65,7 +65,7 @@ const char *group_member(const struct group *g, const char *name, char shown[200
 	return shown;
 }
 
-/* A brief report has what was asked for. The numbers of inputs have a section, and are there without being asked. */
+/* A brief report has the requested ones. The numbers of inputs have a section, and are there without being asked. */
 static bool is_elsewhere(const struct telling *t, const char *by)
 {
 	return (t->brief || strcmp(by, "inputs") == 0) && !group_is_asked(t, by);

@@ -16,13 +16,13 @@ struct group {
 	const char *title;  /* "Models" */
 	json_t *members;    /* object: a block of figures of each, by name */
 	size_t left_out;    /* members of which there are no figures */
-	size_t front, back; /* bytes that all names share at their ends */
+	size_t front, back; /* bytes common to the ends of all names */
 };
 
-/* The groups to show: those that were asked for and, unless the report is brief, all that there are. NULL: no more. */
+/* The groups to show: those asked for and, unless the report is brief, all there are. NULL: no more. */
 void *group_first(const struct telling *t, struct group *group);
 void *group_next(const struct telling *t, struct group *group, void *at);
-/* The name of a member, without what all of them share. */
+/* The name of a member, without the part all of them share. */
 const char *group_member(const struct group *group, const char *name, char shown[200]);
 bool group_is_asked(const struct telling *t, const char *by);
 const char *group_word(const char *by); /* a member of it: "input length" of "input_tokens" */

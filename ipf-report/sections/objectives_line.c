@@ -80,7 +80,7 @@ static const char *missed_part(struct document *d, json_t *o, bool users)
 		                      users ? "[; on a straight line between them until {between} users]"
 		                            : "[; on a straight line between them until {between}/s]"));
 	if (load_at(missed) > load_at(lowest))
-		return doc_say(d, "first missed at %s, the lowest that was judged", place(d, missed));
+		return doc_say(d, "first missed at %s, the lowest judged one", place(d, missed));
 	return doc_say(d, "missed at the lowest %s, %s", users ? "number of users" : "rate", place(d, missed));
 }
 

@@ -1,5 +1,5 @@
-/* How exact the figures are: which clock gave the times, how late the client was, the error that it may have added to
- * each figure, the distance between clocks, steady parts, and findings about the way between client and server. */
+/* How exact the figures are: which clock gave the times, how late the client was, the error it may have added to each
+ * figure, the distance between clocks, steady parts, and findings about the way between client and server. */
 #include "sections/distribution_table.h"
 #include "sections/sections.h"
 #include "sections/time_facts.h"
@@ -14,7 +14,7 @@
 /* An error bar of this part of its figure needs a reason. */
 #define WIDE_SHARE 0.25
 
-static struct doc_part nothing; /* a fact that is not known */
+static struct doc_part nothing; /* an unknown fact */
 
 /* The greatest of the clients; -1: none says it. */
 static int64_t latest(json_t *run, const char *path)
@@ -74,7 +74,7 @@ struct doc_part *tell_calibration(const struct telling *t)
 		return &nothing;
 	return doc_fact(t->d, "calibrated", "p99 of the error at %s: TTFT %s, ITL %s, start %s; below 1 ms %s%s",
 	                load_of(t, json_at(found, "shape")), format_duration(ttft, a), format_duration(itl, b),
-	                format_duration(lag, c), highest ? "up to " : "at no load that was tried",
+	                format_duration(lag, c), highest ? "up to " : "at none of the tried loads",
 	                highest ? load_of(t, highest) : "");
 }
 
@@ -124,7 +124,7 @@ void tell_error_bars(const struct telling *t, json_t *bars, const char *itl)
 }
 
 /* Why the E2E is not known well, if its error at the median is a large part of it. The error of the TTFT has the same
- * part from before the response: what is more is that of the last content. */
+ * part from before the response: the rest is the last content's. */
 static void tell_cause(const struct telling *t)
 {
 	const char *stamps = text_at(t->report, "run/stamps");
@@ -142,7 +142,7 @@ static void tell_cause(const struct telling *t)
 		stamps && strcmp(stamps, "user") == 0
 			? "at any time since the read before: the times are those of ipf-fire's reads, and the kernel's "
 			  "(--stamps kernel) would say more"
-			: "by as much as ipf-fire read late at that time: fewer requests per processor say more";
+			: "by at most ipf-fire's read delay; fewer requests per core tighten this bound";
 	doc_note(t->d,
 	         "E2E of %s ms is right to %s ms at p50: %s; it may have come earlier, %s; --certificate has each source",
 	         show_number(e2e, a), show_number(error, b), which, how);
@@ -227,7 +227,7 @@ void section_accuracy(const struct telling *t)
 	struct doc_part *calibrated = tell_calibration(t);
 	calibrated->media = IN_PAGE | IN_MARKDOWN;
 	if (calibrated == &nothing && text_at(t->report, "run/started"))
-		doc_fact(t->d, "calibration", "none: ipf-fire --calibrate measures what the client adds on this machine")
+		doc_fact(t->d, "calibration", "none: ipf-fire --calibrate measures the client's own delay on this machine")
 			->media = IN_PAGE;
 	if (json_at(t->total, "accuracy"))
 		tell_error_bars(t, json_at(t->total, "accuracy"), text_at(t->report, "run/itl"));

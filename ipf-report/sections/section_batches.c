@@ -27,7 +27,7 @@ static struct doc_table *batch_table(const struct telling *t, const char *id, co
 	                                                .few = true});
 }
 
-/* Of several stages, each. */
+/* Each of several stages. */
 static void tell_stages(const struct telling *t)
 {
 	json_t *stages = json_at(t->report, "stages"), *block;

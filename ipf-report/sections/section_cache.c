@@ -1,4 +1,4 @@
-/* What a prefix cache could have found of the prompts, beside what the server found. */
+/* A prefix cache's possible hits in the prompts, beside the server's. */
 #include "sections/sentence.h"
 
 #include "document/shown_numbers.h"
@@ -155,7 +155,7 @@ static void tell_sessions(const struct telling *t, json_t *cache)
 	if (json_array_size(json_at(sessions, "worst")) == 0 || t->brief)
 		return;
 	struct doc_table *table = doc_table(t->d, &(struct doc_table_spec){.id = "cache-sessions",
-	                                                                   .caption = "Sessions that miss most",
+	                                                                   .caption = "Sessions with most misses",
 	                                                                   .rows = "session",
 	                                                                   .columns = columns,
 	                                                                   .count = 4,

@@ -9,7 +9,7 @@ static void tell(struct document *d)
 	const char *about, *rule, *before = "";
 	for (size_t i = 0; i < definition_count; i++) {
 		const struct definition *one = &definitions[i];
-		/* an id of a name that is defined twice belongs to the first */
+		/* an id of a name defined twice belongs to the first */
 		const bool first = one->name && definition_find(one->name) == one->text;
 		doc_part(d, one->name ? PART_TERM : PART_HEADING, one->name, one->text)->unit = first ? one->name : NULL;
 	}

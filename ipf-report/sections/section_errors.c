@@ -19,7 +19,7 @@ static double requests_of(json_t *block)
 	return (isnan(ok) ? 0 : ok) + (isnan(failed) ? 0 : failed) + (isnan(hung_up) ? 0 : hung_up);
 }
 
-/* "503 ×30: model is loading", with what may help. The most frequent come first. */
+/* "503 ×30: model is loading", with a remedy. The most frequent come first. */
 static void tell_reasons(const struct telling *t)
 {
 	json_t *reasons = json_at(t->report, "errors"), *reason;
@@ -56,7 +56,7 @@ static void tell_early_ends(const struct telling *t)
 	}
 }
 
-/* Answers that count as successes and were ended by something else than the model or the limit. */
+/* Answers counted as successes and were ended by something else than the model or the limit. */
 static void tell_other_ends(const struct telling *t)
 {
 	const double ok = figure_at(t->total, "requests/ok");
@@ -148,8 +148,8 @@ static void tell_objective(const struct telling *t, json_t *objective)
 	tell_absent(t, objective);
 }
 
-/* "model big missed p99:ttft=500ms (812 ms), p90:tpot=50ms (61 ms)": a fact for each member that missed any. `label`:
- * of the first; NULL: none. */
+/* "model big missed p99:ttft=500ms (812 ms), p90:tpot=50ms (61 ms)": a fact for each member missing any. `label`: of
+ * the first; NULL: none. */
 static void tell_missed_by(const struct telling *t, const struct group *group, const char *label)
 {
 	enum { SHOWN = 12 };
@@ -181,7 +181,7 @@ static void tell_missed_by(const struct telling *t, const struct group *group, c
 		doc_fact(t->d, label, "each %s met all objectives of percentiles", group->what);
 }
 
-/* Of the values of a tag, with --by tag. */
+/* For the values of a tag, with --by tag. */
 static void tell_fairness(const struct telling *t)
 {
 	tell(t, "fairness", json_at(t->total, "fairness"),
@@ -210,7 +210,7 @@ static void state_cell(const struct telling *t, struct doc_table *table, json_t 
 	doc_cell_said(t->d, table, 9, why ? "left out" : "none", TONE_WARN);
 }
 
-/* The columns: the load, each objective on a percentile, the share of good requests, and what the load is. */
+/* The columns: the load, each objective on a percentile, the share of good requests, and the load's kind. */
 static int load_columns(const struct telling *t, json_t *o, struct doc_column *columns)
 {
 	const char *by = words_at(o, "by");
@@ -272,7 +272,7 @@ static void tell_loads(const struct telling *t)
 	loads_table(t, o);
 }
 
-/* Members of the groups that missed objectives, stage by stage. */
+/* Members of the groups missing objectives, stage by stage. */
 static void tell_missed_by_stage(const struct telling *t)
 {
 	json_t *stage;

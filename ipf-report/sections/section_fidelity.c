@@ -1,4 +1,4 @@
-/* How faithful a replay was, and what it lost to each cause. */
+/* How faithful a replay was, and its loss to each cause. */
 #include "sections/sentence.h"
 
 #include "document/shown_numbers.h"
@@ -18,7 +18,7 @@ static const struct {
      "{requests#} requests were held back by slots or connections, for {late_ms} ms on average"},
 	{"client", "1 request was late because of the client, by {late_ms} ms on average",
      "{requests#} requests were late because of the client, by {late_ms} ms on average"},
-	{"causality", "1 request was sent before the requests that it follows had ended",
+	{"causality", "1 request was sent before its parents had ended",
      "{requests#} requests were sent before the requests that they follow had ended"},
 	{"input",
      "1 prompt was of another length: {tokens_ratio} tokens for each recorded one (another tokenizer, or a chat template)",

@@ -1,4 +1,4 @@
-/* Sessions that continue the server's own answers: whether their prompts are what the server had before. */
+/* Sessions continuing the server's own answers: whether their prompts repeat the server's tokens. */
 #include "sections/sentence.h"
 
 #include <math.h>
@@ -25,7 +25,7 @@ static void tell_tokens(const struct telling *t, json_t *history)
 		                                                                                              : TONE_BAD;
 }
 
-/* What became of the server's own answers, and of the calls in them. */
+/* The fate of the server's own answers, and of the calls in them. */
 static void tell_answers(const struct telling *t, json_t *sent)
 {
 	if (figure_at(sent, "live") > 0)

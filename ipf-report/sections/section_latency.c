@@ -20,7 +20,7 @@ static bool is_server(const char *member)
 	return strncmp(member, "server_", 7) == 0;
 }
 
-/* A brief report has the latencies that a user waits for: TTFA only if it is another one. */
+/* A brief report has the latencies a user waits for: TTFA only if it is another one. */
 static bool is_shown(const struct telling *t, const char *member)
 {
 	static const char *const waited[] = {"ttft_ms", "ttfa_ms", "itl_ms", "tpot_ms", "e2e_ms"};
@@ -68,7 +68,7 @@ static void metric_rows(const struct telling *t, struct doc_table *table, const 
 	latency_row(t, table, member, "with failures", json_object_get(json_at(t->total, "latency_with_failures"), member));
 }
 
-/* Those that are read most come first. */
+/* Those read most come first. */
 static void latency_rows(const struct telling *t, struct doc_table *table, bool server)
 {
 	static const char *const first[] = {"ttft_ms", "ttfa_ms", "itl_ms", "tpot_ms", "ntpot_ms", "e2e_ms"};
@@ -129,7 +129,7 @@ static void note_not_streamed(const struct telling *t)
 	}
 }
 
-/* How far each figure can be from what the server would show in a longer run. */
+/* How far each figure can be from its value in a longer run. */
 static void tell_intervals(const struct telling *t)
 {
 	static const char *const members[] = {"ttft_ms", "ttfa_ms", "tpot_ms", "ntpot_ms", "e2e_ms"};
@@ -230,7 +230,7 @@ struct each {
 	const char *names[FEW_PERCENTILES];
 	bool due, closed;
 	bool itl, tpot; /* any of them has these */
-	int first;      /* the first of the latencies that are shown */
+	int first;      /* the first of the latencies shown */
 };
 
 /* A measured stage, or member of a group, with answers. */
@@ -343,7 +343,7 @@ static void tell_group(const struct telling *t, const struct group *group)
 
 /* ---- positions ---- */
 
-/* What the plot of the same name shows, for those who do not see it. */
+/* The content of the plot of the same name, for those who do not see it. */
 static void tell_positions(const struct telling *t)
 {
 	json_t *list = json_at(t->total, "itl_by_position_ms"), *one;
@@ -370,7 +370,7 @@ static void tell_positions(const struct telling *t)
 	}
 }
 
-/* What is in the latencies of some requests, and is no work of the model server. */
+/* Parts of some requests' latencies that are no work of the model server. */
 static void note_syn_retransmits(const struct telling *t, json_t *check)
 {
 	const double count = figure_at(check, "syn_retransmits");
@@ -383,7 +383,7 @@ static void note_syn_retransmits(const struct telling *t, json_t *check)
 			->tone = TONE_WARN;
 }
 
-/* Latencies that are those of a burst and of the load after it. */
+/* Latencies of a burst and of the load after it. */
 static void note_started_together(const struct telling *t)
 {
 	json_t *stage;

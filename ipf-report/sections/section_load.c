@@ -1,4 +1,4 @@
-/* Stages, models and targets: their load, and the throughput that the server reached. */
+/* Stages, models and targets: their load, and the throughput the server reached. */
 #include "sections/groups.h"
 #include "sections/sections.h"
 #include "sections/sentence.h"
@@ -24,8 +24,8 @@ static const struct doc_column columns[] = {
 	{"goodput", "per s", NULL, "goodput/requests_per_s", CELL_NUMBER, KEEP_FULL},
 	{"goodput", "share", NULL, "goodput/share", CELL_PERCENT, KEEP_FULL},
 };
-#define COMPLETED_LESS 0.005 /* of the offered rate: above, a note says why */
-#define BACKLOG_SHARE  0.10  /* of what was completed in a stage: above, a note says that others started it */
+#define COMPLETED_LESS 0.005 /* the offered rate's: above, a note says why */
+#define BACKLOG_SHARE  0.10  /* as a share of a stage's completions: above, a note says that others started them */
 enum { COLUMNS = sizeof columns / sizeof *columns, FAILED = 6, GOODPUT_COLUMNS = 2 };
 
 static bool has_goodput(const struct telling *t)
@@ -71,7 +71,7 @@ static void note_throughput(const struct telling *t)
 		         figure_at(found, "window_s") > 0 ? "; --window drain measures until the last request has ended" : "");
 }
 
-/* Does the table show that the stage completed less than was offered? A closed loop offers no rate. */
+/* Does the table show the stage completed less than was offered? A closed loop offers no rate. */
 static bool completed_less(json_t *stage)
 {
 	const double offered = figure_at(stage, "rate/offered"), completed = figure_at(stage, "rate/completed");
@@ -109,7 +109,7 @@ static json_t *first_stage(const struct telling *t, const char *path, bool less,
 	return first;
 }
 
-/* What the edges of a stage did to its rates. A long list of stages has one note. */
+/* The effects of a stage's edges on its rates. A long list of stages has one note. */
 static void note_edges(const struct telling *t)
 {
 	static const char *const notes[][2] = {
@@ -130,7 +130,7 @@ static void note_edges(const struct telling *t)
 	}
 }
 
-/* Completions that a reader would look for in another row. */
+/* Completions a reader would look for in another row. */
 static void note_backlog(const struct telling *t)
 {
 	json_t *stage;
@@ -206,7 +206,7 @@ static void note_groups(const struct telling *t)
 		doc_note(t->d, "--by: no request has a %s", group_word(text_at(t->report, "options/by")));
 }
 
-/* A rest offers no load, and primers are no load of the run's own: what they complete is of other stages. */
+/* A rest offers no load, and primers are no load of the run's own: their completions belong to other stages. */
 static bool is_no_load(json_t *stage)
 {
 	const char *name = words_at(stage, "name"), *end = strstr(name, " primer");

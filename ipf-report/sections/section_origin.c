@@ -105,7 +105,7 @@ static void tell_stream(const struct telling *t, json_t *header)
 	tell_text(t, "target", header, "target");
 }
 
-/* The header without those of the streams that it was made from, which are shown themselves. */
+/* The header without those of the streams it was made from, which are shown themselves. */
 static void tell_header(const struct telling *t, json_t *header)
 {
 	json_t *own = json_copy(header);

@@ -1,4 +1,4 @@
-/* How many answers are the JSON that was asked for, and what is wrong with the others. */
+/* How many answers are the requested JSON, and the faults of the others. */
 #include "sections/groups.h"
 #include "sections/sentence.h"
 

@@ -1,4 +1,4 @@
-/* Requests that the server refused: how many, what it asked for, and what became of those that were retried. */
+/* Requests the server refused: how many, its Retry-After, and the fate of those that were retried. */
 #include "sections/sentence.h"
 
 #include "document/shown_numbers.h"

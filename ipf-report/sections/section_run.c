@@ -29,7 +29,7 @@ static void tell_imported(const struct telling *t)
 	json_array_foreach(json_at(imported, "notes"), i, note) doc_fact(t->d, "", "%s", words_of(note));
 }
 
-/* Those that ipf-collect --definition applied. */
+/* Those ipf-collect --definition applied. */
 static void tell_definition(const struct telling *t)
 {
 	const char *tool = text_at(t->report, "run/definition/tool"),
@@ -130,7 +130,7 @@ static void tell_starts(const struct telling *t, json_t *clocks)
 		doc_fact(t->d, "starts", "%s; the true distance is unknown%s", apart, unsynchronised(t, clocks));
 }
 
-/* Clocks that are further apart than this are none. */
+/* Clocks further apart than this are none. */
 #define CLOCK_MOST (INT64_MAX / 4)
 
 /* How far apart the clocks of shards are: of several, the one that can be furthest from the first. */

@@ -1,4 +1,4 @@
-/* The figures that the servers published of themselves, beside the client's; accelerators. */
+/* The figures the servers published of themselves, beside the client's; accelerators. */
 #include "sections/distribution_table.h"
 #include "sections/sentence.h"
 
@@ -72,7 +72,7 @@ static void tell_facts(const struct telling *t, json_t *server)
 	tell(t, "not scraped", server, "{comparison/not_scraped!}");
 }
 
-/* Errors of a Prometheus that was asked: of its queries or, if these have none, of all. */
+/* Errors of an asked Prometheus: of its queries or, if these have none, of all. */
 static void tell_prometheus(const struct telling *t, json_t *list)
 {
 	json_t *one, *query;
@@ -113,7 +113,7 @@ static void tell_comparison(const struct telling *t, json_t *comparison)
 	}
 }
 
-/* What client and server say differently; `target` NULL: of all together. */
+/* Differences between client and server; `target` NULL: all together. */
 static void tell_differences(const struct telling *t, json_t *comparison, const char *target)
 {
 	json_t *one;
@@ -139,7 +139,7 @@ static void add_pair(const struct telling *t, struct doc_table *table, json_t *p
 	              doc_say(t->d, "%s / %s", show_whole(ours, a), show_whole(theirs, b)), TONE_PLAIN);
 }
 
-/* Targets that report figures of their own, the client's beside them. */
+/* Targets reporting figures of their own, the client's beside them. */
 static void tell_each(const struct telling *t, json_t *targets)
 {
 	static const struct doc_column columns[] = {{.name = "requests", .kind = CELL_RANGE},
@@ -169,7 +169,7 @@ static void tell_each(const struct telling *t, json_t *targets)
 	}
 }
 
-/* What each of several targets did, by its own counters: prefill and decode workers side by side, hit rates. */
+/* The work of each of several targets, by its own counters: prefill and decode workers side by side, hit rates. */
 static void tell_work(const struct telling *t, json_t *server, json_t *targets)
 {
 	static const struct doc_column columns[] = {{NULL, "role", NULL, "role", CELL_WORDS, KEEP},
@@ -228,7 +228,7 @@ static void tell_targets(const struct telling *t, json_t *targets)
 	}
 }
 
-/* Targets that could not be read. */
+/* Unreadable targets. */
 static void tell_unreached(const struct telling *t, json_t *targets)
 {
 	json_t *target;
@@ -258,7 +258,7 @@ static void tell_restarts(const struct telling *t, json_t *targets)
 	}
 }
 
-/* A brief report has what explains something: differences, and what could not be read. */
+/* A brief report has the explanations: differences, and unreadable metrics. */
 void section_server(const struct telling *t)
 {
 	json_t *server = json_at(t->report, "server"), *targets = json_at(server, "targets");
@@ -292,7 +292,7 @@ static const char *device_name(const struct telling *t, json_t *device)
 	return doc_say(t->d, "%s%s%s%s", host ? host : "", number, host || *number ? ": " : "", model ? model : "device");
 }
 
-/* Energy that is not valid is no figure: the reasons follow. */
+/* Invalid energy is no figure: the reasons follow. */
 static void device_row(const struct telling *t, struct doc_table *table, json_t *device)
 {
 	const bool valid = json_is_true(json_at(device, "energy/valid"));
@@ -309,7 +309,7 @@ static void device_row(const struct telling *t, struct doc_table *table, json_t 
 	doc_cell_figure(t->d, table, figure_at(device, "memory_bandwidth/mean"), CELL_PERCENT);
 	doc_cell_figure(t->d, table, figure_at(device, "memory_used_bytes/max") / 1073741824, CELL_NUMBER);
 	doc_cell_figure(t->d, table, figure_at(device, "power_w/mean"), CELL_NUMBER);
-	/* of a device that was never seen without load, the lowest power is a bound */
+	/* a device never seen without load has its lowest power as a bound */
 	doc_cell_said(t->d, table, idle,
 	              doc_say(t->d, "%s%s", from && strcmp(from, "lowest") == 0 ? "<" : "", show_number(idle, text)),
 	              TONE_PLAIN);

@@ -1,5 +1,5 @@
-/* Speculative decoding: what the server says of its drafts, what the reads show of them from the outside, and whether
- * the prompts are such that drafts are as good as in production. */
+/* Speculative decoding: the server's figures about its drafts, the reads' signs of them from the outside, and whether
+ * drafts for these prompts are as good as in production. */
 #include "sections/sentence.h"
 #include "sections/stream_commands.h"
 
@@ -30,7 +30,7 @@ static bool has_made_prompts(const struct telling *t, const char **how)
 	return *how != NULL;
 }
 
-/* "1: 62.1 %, 2: 20.4 %, … of WHAT", by what all of them are. */
+/* "1: 62.1 %, 2: 20.4 %, … of WHAT", with their common unit. */
 static void tell_shares(const struct telling *t, const char *label, json_t *values, double all, const char *what)
 {
 	struct buffer text = {0};
@@ -57,7 +57,7 @@ static double sum_of(json_t *values)
 static const char *what_gaps_say(double ratio)
 {
 	return ratio < STEPS_MOST     ? ": steps of one length, as with drafts"
-	       : ratio > BUFFER_LEAST ? ": tokens that were held back, rather than drafts"
+	       : ratio > BUFFER_LEAST ? ": tokens held back, rather than drafts"
 	                              : "";
 }
 

@@ -71,13 +71,13 @@ static void tell_estimate(const struct telling *t)
 			->tone = TONE_WARN;
 }
 
-/* Rounded as shown, so that there is no "-0.0". */
+/* Rounded as shown, so there is no "-0.0". */
 static double percent(double share)
 {
 	return round(1000 * share) / 10 + 0.0;
 }
 
-/* Of transcriptions and speech: how long a second of audio takes. */
+/* For transcriptions and speech: how long a second of audio takes. */
 static void tell_real_time(const struct telling *t)
 {
 	double median = figure_at(t->total, "latency/rtf_ms/p50") / 1000,
@@ -88,7 +88,7 @@ static void tell_real_time(const struct telling *t)
 		         show_number(median, a), show_number(1 / median, b), show_number(high, c));
 }
 
-/* What was sent besides text. The trace counts the tokens of the text only. */
+/* Media sent besides text. The trace counts the tokens of the text only. */
 static void tell_media(const struct telling *t)
 {
 	json_t *media = json_at(t->total, "media");

@@ -1,4 +1,4 @@
-/* The verdict in a word, its four checks, and the figures that are read first. */
+/* The verdict in a word, its four checks, and the figures read first. */
 #include "sections/sections.h"
 #include "sections/sentence.h"
 
@@ -22,7 +22,7 @@ static const char *sentence_of(const struct telling *t, const char *status, int 
 {
 	struct document *d = t->d;
 	if (json_at(t->report, "verdict/predicted"))
-		return doc_say(d, "A twin predicted these figures, no server was measured; of the checks that apply: %s.",
+		return doc_say(d, "A twin predicted these figures, no server was measured; of the applicable checks: %s.",
 		               status);
 	if (strcmp(status, "OK") == 0)
 		return "The figures can be trusted: all four checks passed.";
@@ -41,7 +41,7 @@ void section_incomplete(const struct telling *t)
 		->tone = TONE_BAD;
 }
 
-/* A run that was interrupted: nothing was sent in the gap, which is in no figure. */
+/* An interrupted run: nothing was sent in the gap, which is in no figure. */
 void section_continued(const struct telling *t)
 {
 	json_t *gap;
@@ -63,14 +63,14 @@ static const char *errors_of(const struct telling *t, json_t *predicted)
 		const double p50 = predicted_error(predicted, of, 50, in_flight);
 		const double p99 = predicted_error(predicted, of, 99, in_flight);
 		const char *one = isnan(p50) || isnan(p99)
-		                      ? "not known, so that it has no error bars"
+		                      ? "not known, so it has no error bars"
 		                      : doc_say(t->d, "%s at p50, %s at p99", show_percent(p50, a), show_percent(p99, b));
 		all = doc_say(t->d, "%s%s%s %s", all, *all ? "; " : "", labels[of], one);
 	}
 	return all;
 }
 
-/* By which twin, how well that fits, and what the run had that its runs had not. */
+/* The twin, its fit, and properties of the run beyond its runs. */
 static void tell_prediction(const struct telling *t)
 {
 	json_t *predicted = json_at(t->report, "run/predicted"), *name;
@@ -156,8 +156,8 @@ struct tiled {
 	const char *stage; /* "sweep 40/s"; "": all of the run */
 };
 
-/* The p50, or the first percentile that was chosen, and a higher one below it; what failures would make of it. Is one
- * of them weak? */
+/* The p50, or the first percentile chosen, and a higher one below it; their values if failures counted. Is one of them
+ * weak? */
 static bool latency_tile(const struct telling *t, const struct tiled *of, const char *label, const char *member)
 {
 	const char *key, *low = NULL, *high = NULL, *origin = "", *rest = "";

@@ -131,7 +131,7 @@ void section_autoscaling(const struct telling *t)
 
 /* ---- sessions ---- */
 
-/* What stages made of the sessions of the trace. */
+/* The stages' use of the trace's sessions. */
 static void tell_made(const struct telling *t)
 {
 	json_t *stages = json_at(t->report, "run/sessions"), *stage;

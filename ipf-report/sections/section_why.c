@@ -21,7 +21,7 @@ static const struct doc_column columns[] = {{.group = "p50", .name = "time", .un
 static const char *const percentiles[] = {"p50", "p99"};
 enum { PERCENTILES = 2 };
 
-/* A figure of both percentiles, and its share of what was measured if `share` says where that is. */
+/* A figure of both percentiles, and its share of the measured time if `share` says where that is. */
 static void tell_row(const struct telling *t, struct doc_table *table, json_t *latency, const char *name,
                      const char *path, const char *share)
 {
@@ -52,7 +52,7 @@ static void tell_table(const struct telling *t, json_t *latency, const char *id,
 		tell_row(t, table, latency, "before: slot", "slot_wait_ms", NULL);
 }
 
-/* What most of the slowest requests' time was. */
+/* The main part of the slowest requests' time. */
 static void tell_greatest(const struct telling *t, json_t *latency, const char *label)
 {
 	json_t *slow = json_at(latency, "p99");

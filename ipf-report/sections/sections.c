@@ -113,7 +113,7 @@ unsigned sections_members(const struct report_view *view)
 	return members;
 }
 
-/* The sections that a brief report leaves out: those that every run has, and those that "has" of the run names. */
+/* The sections a brief report leaves out: those every run has, and those that "has" of the run names. */
 static void tell_more(struct document *d, json_t *report)
 {
 	static const char always[] = "tokens,accuracy,run";
@@ -147,16 +147,16 @@ static int media_of(const struct doc_section *s)
 	return media;
 }
 
-/* A section that was asked for is never nothing at all. */
+/* A section asked for is never nothing at all. */
 static void tell_nothing(struct document *d)
 {
 	const int media = d->failed ? EVERYWHERE : media_of(&d->sections[d->count - 1]);
 	if (media != EVERYWHERE)
-		doc_note(d, "nothing to show: the run has no data for this section, or none that this format shows")->media =
+		doc_note(d, "nothing to show: the run has no data for this section, or none for this format")->media =
 			EVERYWHERE & ~media;
 }
 
-/* Names of definitions that are not in this document lead nowhere. */
+/* Names of definitions missing from this document lead nowhere. */
 static void drop_definitions(struct document *d)
 {
 	for (size_t i = 0; i < d->count; i++)
@@ -173,7 +173,7 @@ static void restrict_media(struct doc_section *s, int media)
 		s->parts[i].media &= media;
 }
 
-/* Did so many requests fail that this is what a reader has to know first? */
+/* Did so many requests fail that a reader must know it first? */
 static bool failures_decide(json_t *report)
 {
 	json_t *check;

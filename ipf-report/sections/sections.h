@@ -1,5 +1,5 @@
-/* The sections of a report: each says in a document what the JSON report has of its topic, or nothing. Every sentence
- * that a report can print is in one of these files; how it looks is the renderers' business (document.h).
+/* The sections of a report: each writes its topic of the JSON report into a document, or nothing. Every sentence a
+ * report can print is in one of these files; how it looks is the renderers' business (document.h).
  *
  *     struct document d = {0};
  *     struct report_view view = {.brief = true};
@@ -14,20 +14,20 @@
 #include "json_report/json_path.h"
 #include "error.h"
 
-/* What to show of a report. */
+/* The parts of a report to show. */
 struct report_view {
-	bool brief;           /* the sections that answer first, and what is not as it should be */
-	const char *sections; /* --section: names separated by commas; NULL: all that the depth shows */
+	bool brief;           /* the sections answering first, and deviations */
+	const char *sections; /* --section: names separated by commas; NULL: all the depth shows */
 	const char *pictures; /* HTML of the plots; NULL: none */
 };
 
-/* What a section is told from. */
+/* The sources of a section. */
 struct telling {
 	struct document *d;
 	json_t *report; /* the JSON report */
 	json_t *total;  /* "total" of it */
 	bool brief;
-	bool asked; /* --section chose what to show */
+	bool asked; /* --section chose the sections */
 	const char *pictures;
 };
 
@@ -41,7 +41,7 @@ unsigned sections_members(const struct report_view *view);
 int sections_check(const char *names, struct ipf_error *err);
 
 /* The sections in their order: name, title, where it is shown, whether Markdown folds it, and the members of the JSON
- * report that it needs besides those of all sections. */
+ * report it needs besides those of all sections. */
 /* clang-format off */
 #define SECTIONS(SECTION)                                                                                              \
 	SECTION(incomplete, "Incomplete", FIRST, false, 0) /* the reasons why a part of the run is missing */              \
@@ -86,7 +86,7 @@ SECTIONS(SECTION_FUNCTION)
 /* ---- documents of their own ---- */
 
 void definitions_document(struct document *d);
-/* --certificate: `certificate` as certificate.h makes it, `total` that of the JSON report. */
+/* --certificate: `certificate` as certificate.h makes it, `total` the JSON report's. */
 void certificate_document(struct document *d, json_t *certificate, json_t *total);
 
 #endif

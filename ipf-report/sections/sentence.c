@@ -9,7 +9,7 @@
 
 enum { PATH_MOST = 96 };
 
-/* A text of the report, or a number that stands in its place. */
+/* A text of the report, or a number standing in its place. */
 static bool put_text(struct buffer *out, json_t *value)
 {
 	if (json_is_string(value))
@@ -19,7 +19,7 @@ static bool put_text(struct buffer *out, json_t *value)
 	return json_is_string(value) || json_is_integer(value);
 }
 
-/* What is between the braces. false: it does not exist. */
+/* The text between the braces. false: it does not exist. */
 static bool put_figure(struct buffer *out, json_t *from, const char *name, size_t len)
 {
 	char path[PATH_MOST] = "", text[40];

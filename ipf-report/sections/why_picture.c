@@ -25,7 +25,7 @@ const struct why_words why_words[WHY_WORDS] = {
 enum { WIDTH = 400, TITLE = 20, PERCENTILES = 2 };
 static const char *const percentiles[PERCENTILES] = {"p50", "p99"};
 
-/* What a picture is of. */
+/* The subject of a picture. */
 struct latency {
 	const char *name, *shown;
 };
@@ -96,7 +96,7 @@ static void draw_bar(struct buffer *out, const struct bar *b, const char *name, 
 	buffer_format(out, "<text x=\"%.2f\" y=\"%d\">%s ms</text>\n", x + 4, y + 13, show_number(b->measured, shown));
 }
 
-/* Long names are cut to what fits. */
+/* Long names are cut to fit. */
 static void draw_name(struct buffer *out, const char *name, int y)
 {
 	char text[60];
@@ -166,7 +166,7 @@ static double round_step(double rough)
 	return rough <= power ? power : rough <= 2 * power ? 2 * power : rough <= 5 * power ? 5 * power : 10 * power;
 }
 
-/* What the axes are of: seconds of the run, milliseconds. */
+/* The axes' units: seconds of the run, milliseconds. */
 struct axes {
 	double first_s, every_s, most_ms;
 	int slots;
@@ -255,9 +255,8 @@ static void picture_over_time(struct buffer *out, json_t *over_time, const struc
 		return;
 	snprintf(id, sizeof id, "why-time-%s", latency->name);
 	snprintf(title, sizeof title, "Mean %s by when requests started, by part", latency->shown);
-	begin_picture(
-		out, id, BOTTOM + 22, title,
-		"A bar for each interval of the run, in seconds, as high as the mean of the requests that started in it.");
+	begin_picture(out, id, BOTTOM + 22, title,
+	              "A bar for each interval of the run, in seconds, as high as the mean of the requests started in it.");
 	draw_axes(out, &a);
 	json_array_foreach(json_at(over_time, "intervals"), i, one)
 	{
@@ -269,7 +268,7 @@ static void picture_over_time(struct buffer *out, json_t *over_time, const struc
 
 /* ---- all ---- */
 
-/* The parts that one of the bars has. */
+/* The parts of one of the bars. */
 static void draw_legend(struct buffer *out, const bool drawn[WHY_WORDS])
 {
 	enum { LEGEND_ROW = 18, LEGEND_COLUMN = 200, SWATCH = 10 };

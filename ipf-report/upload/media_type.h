@@ -1,4 +1,4 @@
-/* What an object says that it is, by the end of its name, so that a browser shows a report instead of saving it. */
+/* The media type of an object, by the end of its name, so a browser shows a report instead of saving it. */
 #ifndef REPORT_MEDIA_TYPE_H
 #define REPORT_MEDIA_TYPE_H
 

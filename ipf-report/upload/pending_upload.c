@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PAGES_MOST = 100 }; /* of 1,000 parts each, if the store keeps to its own limits */
+enum { PAGES_MOST = 100 }; /* 1,000 parts each, if the store keeps to its own limits */
 
 int pending_upload_init(struct pending_upload *pending, int64_t count, struct ipf_error *err)
 {
@@ -23,10 +23,10 @@ void pending_upload_release(struct pending_upload *pending)
 /* ---- which one ---- */
 
 struct upload_list {
-	const char *key; /* that is looked for */
-	bool same;       /* the upload that is being read is one of it */
+	const char *key; /* looked for */
+	bool same;       /* the upload being read is one of it */
 	char id[UPLOAD_ID_MOST], latest[UPLOAD_ID_MOST];
-	char initiated[64], latest_initiated[64]; /* ISO 8601, so that their order is that of time */
+	char initiated[64], latest_initiated[64]; /* ISO 8601, so their order is chronological */
 };
 
 static void copy(char *to, size_t cap, const char *text)
@@ -82,7 +82,7 @@ static int find_upload(struct store *store, const char *key, char **id, struct i
 struct part_list {
 	struct pending_upload *pending;
 	struct pending_part part;
-	int64_t number, last; /* of the part that is being read; the greatest so far */
+	int64_t number, last; /* the part being read; the greatest so far */
 	bool more;
 };
 

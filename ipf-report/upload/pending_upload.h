@@ -1,11 +1,11 @@
-/* A multipart upload that an earlier run left pending: which one, and what of the file it has.
+/* A multipart upload an earlier run left pending: its id, and its parts of the file.
  *
  *     struct pending_upload pending = {0};
  *     if (pending_upload_init(&pending, count, &err) < 0 || pending_upload_find(store, key, &pending, &err) < 0) …
  *     if (pending.id) … pending.parts[i].bytes …
  *     pending_upload_release(&pending);
  *
- * The store is not believed: the parts that it lists are compared with the file by their digests.
+ * The store is not believed: the parts it lists are compared with the file by their digests.
  */
 #ifndef REPORT_PENDING_UPLOAD_H
 #define REPORT_PENDING_UPLOAD_H
@@ -39,7 +39,7 @@ void pending_upload_release(struct pending_upload *pending);
 bool pending_upload_has(const struct pending_upload *pending, int64_t part, int64_t bytes,
                         const struct file_digest *digest);
 
-/* What answers say, as bytes that are not trusted. The identity of the latest upload of the key, which the caller
+/* The answers' values, as bytes that are not trusted. The identity of the latest upload of the key, which the caller
  * frees; NULL: there is none. */
 char *pending_upload_latest(struct slice xml, const char *key);
 /* Takes over the parts of a page, of which *last becomes the greatest number. 1: there are more; 0; -1: it is no XML.

@@ -29,7 +29,7 @@ struct store {
 	struct signer *signer; /* NULL: there is a token */
 	char *token;
 	struct http_handle http;
-	/* of the request that is being sent */
+	/* the request being sent */
 	const struct store_request *request;
 	struct store_answer *answer;
 	int64_t sent, retry_after_ns;
@@ -37,7 +37,7 @@ struct store {
 	bool cut; /* the file has become shorter */
 };
 
-/* ---- what goes out ---- */
+/* ---- requests ---- */
 
 void store_escape(struct buffer *out, const char *text)
 {
@@ -112,7 +112,7 @@ static int seek_body(void *data, curl_off_t offset, int origin)
 	return origin == SEEK_SET ? CURL_SEEKFUNC_OK : CURL_SEEKFUNC_FAIL;
 }
 
-/* ---- what comes back ---- */
+/* ---- responses ---- */
 
 static size_t receive_body(char *bytes, size_t size, size_t count, void *data)
 {

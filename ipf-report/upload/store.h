@@ -1,4 +1,4 @@
-/* A bucket of Amazon S3, of a store that speaks its protocol, or of Google Cloud Storage (its XML API): sends requests,
+/* A bucket of Amazon S3, of a store speaking its protocol, or of Google Cloud Storage (its XML API): sends requests,
  * signed or with a token, and sends them again if they can succeed later.
  *
  *     struct store *store;
@@ -22,7 +22,7 @@
 #include <curl/curl.h>
 #include <stdint.h>
 
-#define STORE_TRIES       6 /* of a request; pauses of 250 ms to 4 s between them, or what Retry-After asks for */
+#define STORE_TRIES       6 /* a request's; pauses of 250 ms to 4 s between them, or Retry-After's */
 #define STORE_ANSWER_MOST ((size_t)4 << 20)
 #define STORE_TEXT        256
 
@@ -40,11 +40,11 @@ struct store_request {
 	const struct curl_slist *headers;
 	struct slice body;         /* if fd is negative */
 	int fd;                    /* the body is a part of this file; negative: `body` is */
-	int64_t offset, bytes;     /* of this part */
-	const char *sha256;        /* of it, in hex */
-	struct progress *progress; /* of a file; NULL */
+	int64_t offset, bytes;     /* this part's */
+	const char *sha256;        /* its digest, in hex */
+	struct progress *progress; /* a file's; NULL */
 	const char *name;          /* in the progress */
-	int64_t name_bytes;        /* of the whole file */
+	int64_t name_bytes;        /* the whole file's */
 };
 
 struct store_answer {
@@ -54,9 +54,9 @@ struct store_answer {
 	char etag[STORE_TEXT];        /* without quotes; "" */
 	char region[STORE_TEXT];      /* where the bucket is, if the store says so; "" */
 	char sha256[STORE_TEXT];      /* X-Amz-Checksum-Sha256; "" */
-	bool encrypted;               /* by a key of its own, so that the ETag is not an MD5 */
+	bool encrypted;               /* by a key of its own, so the ETag is not an MD5 */
 	bool sha256_kept;             /* X-Amz-Checksum-Algorithm: the digests of the parts of this upload are kept */
-	char code[STORE_TEXT];        /* of an error: "AccessDenied"; "" */
+	char code[STORE_TEXT];        /* an error's: "AccessDenied"; "" */
 	char message[4 * STORE_TEXT]; /* likewise */
 };
 
@@ -70,7 +70,7 @@ int store_send(struct store *store, const struct store_request *request, struct 
                struct ipf_error *err);
 void store_answer_release(struct store_answer *answer);
 
-/* Sets the error of a status that is none of success: what was asked for, and what the store said; IPF_SYSTEM, -1. */
+/* Sets the error of a status without success: the request, and the store's answer; IPF_SYSTEM, -1. */
 int store_refusal(const struct store *store, const struct store_answer *answer, const char *key, struct ipf_error *err);
 
 const struct upload_target *store_target(const struct store *store);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The first of these variables that is set; NULL: none is. */
+/* The first set one of these variables; NULL: none is. */
 static const char *first_of(const char *const names[2], const char **name)
 {
 	for (int i = 0; i < 2 && names[i]; i++) {

@@ -14,7 +14,7 @@ struct store_address {
 	const char *region; /* borrowed from the environment */
 };
 
-/* IPF_USAGE: an endpoint that is no URL. */
+/* IPF_USAGE: an endpoint other than a URL. */
 int store_address_find(const struct upload_target *target, struct store_address *address, struct ipf_error *err);
 void store_address_release(struct store_address *address);
 

@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { PART_TRIES = 3 }; /* of a body whose digest the store reports otherwise */
+enum { PART_TRIES = 3 }; /* a body whose digest the store reports otherwise */
 
 /* ---- the file ---- */
 
@@ -98,7 +98,7 @@ static bool is_md5(const char *etag)
 	return strlen(etag) == 32 && strspn(etag, "0123456789abcdef") == 32;
 }
 
-/* Does the store say that it got something else? Only S3's ETags are known to be MD5s, and not with every encryption.
+/* Does the store say it got something else? Only S3's ETags are known to be MD5s, and not with every encryption.
  */
 static bool differs(const struct store *store, const struct store_answer *a, const struct file_digest *d)
 {
@@ -108,7 +108,7 @@ static bool differs(const struct store *store, const struct store_answer *a, con
 	       strcmp(a->etag, d->md5_hex) != 0;
 }
 
-/* A part of the file, or all of it, and what is sent with it. */
+/* A part of the file, or all of it, and its headers. */
 struct body {
 	const char *query;
 	int64_t offset, bytes;
@@ -168,7 +168,7 @@ static int put_body(const struct upload_file *f, struct store *store, const stru
 	return status;
 }
 
-/* ---- what is there ---- */
+/* ---- uploads present ---- */
 
 enum likeness { LIKE_UNKNOWN, LIKE_SAME, LIKE_OTHER };
 
@@ -192,7 +192,7 @@ static enum likeness likeness_of(const struct upload_file *f, const struct store
 		return LIKE_UNKNOWN;
 	if (strcmp(a->etag, etag) == 0)
 		return LIKE_SAME;
-	/* one of another form is no digest that we know */
+	/* one of another form is no digest we know */
 	bool known = own && its ? strcmp(own, its) == 0 : !own && is_md5(a->etag);
 	return known && store_target(store)->kind == STORE_S3 ? LIKE_OTHER : LIKE_UNKNOWN;
 }
@@ -232,7 +232,7 @@ struct multipart {
 	struct upload_file *file;
 	struct store *store;
 	int64_t part_bytes;
-	struct file_digest *digests; /* of each part, when its md5_hex is not "" */
+	struct file_digest *digests; /* each part's, when its md5_hex is not "" */
 	struct pending_upload upload;
 };
 
@@ -362,7 +362,7 @@ static void write_parts(const struct multipart *m, struct buffer *xml)
 	buffer_text(xml, "</CompleteMultipartUpload>");
 }
 
-/* If the answer is lost, a second one says that there is no such upload any more: the object decides. */
+/* If the answer is lost, a second one says there is no such upload any more: the object decides. */
 static int complete(struct multipart *m, struct ipf_error *err)
 {
 	struct upload_file *f = m->file;

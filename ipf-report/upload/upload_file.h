@@ -1,16 +1,16 @@
-/* Uploads a file to a store of objects, and checks by digests that it is there.
+/* Uploads a file to a store of objects, and checks by digests it is there.
  *
  *     struct upload_file file = {.path = "chat.results.zst", .key = "runs/chat.results.zst"};
  *     if (upload_file_open(&file, &err) < 0 || upload_file_send(&file, store, &err) < 0) …
  *     upload_file_close(&file);
  *
  * Up to MULTIPART_ABOVE, a file is one request. A larger one is a multipart upload: if a run left one pending, the
- * parts that are the same by their digests are kept, and the others are sent. An upload that fails is left pending, so
- * that the next one goes on. An object that is the file already is not sent again.
+ * parts that are the same by their digests are kept, and the others are sent. An upload failing is left pending, so the
+ * next one goes on. An object equal to the file is not sent again.
  *
- * Every body has its Content-MD5 and, on S3, its SHA-256 in the signature and as the checksum of the object, so that
- * the store refuses what changed on its way. The answer's ETag is compared where it is an MD5, and at the end the
- * object's size and ETag or checksum, if the credential may read them.
+ * Every body has its Content-MD5 and, on S3, its SHA-256 in the signature and as the checksum of the object, so the
+ * store refuses changed bytes. The answer's ETag is compared where it is an MD5, and at the end the object's size and
+ * ETag or checksum, if the credential may read them.
  */
 #ifndef REPORT_UPLOAD_FILE_H
 #define REPORT_UPLOAD_FILE_H
@@ -28,9 +28,9 @@ struct upload_file {
 	struct timespec changed;
 	struct progress *progress; /* NULL */
 
-	/* What was done. */
+	/* The outcome. */
 	int64_t parts, parts_kept; /* parts 0: one request */
-	int64_t parts_there;       /* of an upload that is left pending */
+	int64_t parts_there;       /* for an upload left pending */
 	bool unchanged;            /* the object was there already */
 	bool done;
 };

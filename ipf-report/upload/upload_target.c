@@ -7,7 +7,7 @@
 
 static const char *const schemes[] = {[STORE_S3] = "s3://", [STORE_GCS] = "gs://"};
 
-/* What both stores allow, and no URL needs an escape for. */
+/* Characters both stores allow, and no URL needs an escape for. */
 static bool is_bucket(const char *name, size_t len)
 {
 	static const char allowed[] = "abcdefghijklmnopqrstuvwxyz0123456789.-_ABCDEFGHIJKLMNOPQRSTUVWXYZ";

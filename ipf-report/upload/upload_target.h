@@ -1,5 +1,5 @@
-/* Where --upload goes: s3://BUCKET/KEY or gs://BUCKET/KEY. A key that is empty or ends in a slash is a folder, as for
- * other tools; the key is taken as it is, so that no character of it is an escape.
+/* Where --upload goes: s3://BUCKET/KEY or gs://BUCKET/KEY. A key without a name or ending in a slash is a folder, as
+ * for other tools; the key is taken as it is, so no character of it is an escape.
  *
  *     struct upload_target t = {0};
  *     if (upload_target_parse("s3://runs/nightly/", &t, &err) < 0) …

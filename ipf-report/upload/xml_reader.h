@@ -1,5 +1,5 @@
-/* Reads the XML that a store of objects answers: a walk over its elements, by expat. Answers are untrusted bytes:
- * documents with a DTD, which could define entities, are refused.
+/* Reads the XML a store of objects answers: a walk over its elements, by expat. Answers are untrusted bytes: documents
+ * with a DTD, which could define entities, are refused.
  *
  *     static void take(void *data, const char *element, const char *text) { … }
  *     xml_read(body, take, &parts);
@@ -9,7 +9,7 @@
 
 #include "buffer.h"
 
-#define XML_TEXT_MOST 4096 /* bytes of a text that are kept */
+#define XML_TEXT_MOST 4096 /* bytes of a kept text */
 
 /* At the end of each element, children before their parent: its name, and the text since the last begin or end of an
  * element, which is that of the element if it has no children. */

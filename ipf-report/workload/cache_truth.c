@@ -45,16 +45,16 @@ static int64_t in_server_tokens(const struct cache_bounds *b, int64_t ours, int6
 	return b->exact ? tokens : llround((double)tokens * (double)b->prompt / (double)ours);
 }
 
-/* What a chat template puts before a prompt is found with the first block of it. */
+/* The text a chat template puts before a prompt is found with the first block of it. */
 static int64_t with_template(const struct cache_bounds *b, int64_t ours, int64_t found)
 {
 	int64_t all = b->exact && found > 0 ? found + b->prompt - ours : found;
 	return all >= b->prompt && b->prompt > 0 ? b->prompt - 1 : all;
 }
 
-/* The tokens that the server finds, of which `found` are ours: what a chat template puts before them is found with the
- * first block; whole blocks of the server's, if their length is known. They may end within the block of ours after
- * those that were found. */
+/* The tokens the server finds, of which `found` are ours: the chat template's text before them is found with the first
+ * block; whole blocks of the server's, if their length is known. They may end within the block of ours after the found
+ * ones. */
 static int64_t found_by_server(const struct cache_truth *t, const struct cache_bounds *b, int64_t ours, int64_t found)
 {
 	int64_t all = with_template(b, ours, in_server_tokens(b, ours, found)), block = t->server_block;
@@ -64,7 +64,7 @@ static int64_t found_by_server(const struct cache_truth *t, const struct cache_b
 	return (all < b->prompt ? all : b->prompt - 1) / block * block;
 }
 
-/* Of those, ours. */
+/* Our part of those. */
 static int64_t in_our_tokens(const struct cache_bounds *b, int64_t ours, int64_t found)
 {
 	if (b->exact)
@@ -105,7 +105,7 @@ static int by_time(const void *a, const void *b)
 	return (x->request > y->request) - (x->request < y->request);
 }
 
-/* What follows the requests through the run. */
+/* The state following the requests through the run. */
 struct follower {
 	struct cache_truth *t;
 	const struct workload *w;
@@ -241,7 +241,7 @@ static void add_tiers(struct cache_truth *t, const struct row *row)
 	}
 }
 
-/* A run cannot tell what its server had from elsewhere if some of its own requests are not known. */
+/* A run cannot tell the server's other cached tokens if some of its own requests are not known. */
 static void find_no_warm(struct cache_truth *t, const struct run_data *run)
 {
 	for (int i = 0; i < run->part_count; i++) {
@@ -272,7 +272,7 @@ static struct cache_interval *interval_at(struct cache_truth *t, int64_t t_ns)
 	return &t->intervals[i];
 }
 
-/* Whole seconds, so that no more intervals are needed than there are. */
+/* Whole seconds, so no more intervals are needed than there are. */
 static void choose_intervals(struct cache_truth *t, const struct follower *f)
 {
 	int64_t first = IPF_ABSENT, last = IPF_ABSENT;
@@ -310,7 +310,7 @@ static void sum_up(struct cache_truth *t, const struct follower *f)
 	}
 }
 
-/* The curve begins with a size that has room for each prompt, and ends where it does not rise any more. */
+/* The curve begins with a size with room for each prompt, and ends where it does not rise any more. */
 static struct cache_point point_at(const struct cache_truth *t, int64_t tokens, int64_t hits, int64_t most,
                                    int64_t prompts)
 {
@@ -487,7 +487,7 @@ void cache_truth_judge(const struct cache_truth *t, const struct run_data *run)
 	double warm = (double)t->warm / (double)t->warm_of;
 	if (warm > VERDICT_WARM_DOUBTFUL)
 		verdict_note(run->verdict, VERDICT_SAMPLES, VERDICT_DOUBTFUL,
-		             "the prefix cache was warm: it had %s of the prompt tokens that this run sent for the first time",
+		             "the prefix cache was warm: it had %s of the prompt tokens sent for the first time in this run",
 		             verdict_percent(warm, share));
 }
 

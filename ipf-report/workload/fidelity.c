@@ -27,7 +27,7 @@ struct replay {
 	const struct run_data *run;
 	struct stage_clock *clocks; /* for each stage */
 	double moved_sum_ms;
-	double sums[FIDELITY_CAUSES]; /* of what becomes a mean */
+	double sums[FIDELITY_CAUSES]; /* sums for means */
 };
 
 static bool is_replayed(const struct run_data *run, int64_t stage)
@@ -38,7 +38,7 @@ static bool is_replayed(const struct run_data *run, int64_t stage)
 	return s->measured && s->kind && strcmp(s->kind, "replay") == 0;
 }
 
-/* ---- what was recorded, in the time of the run ---- */
+/* ---- the record, in the time of the run ---- */
 
 static void find_clocks(struct replay *p)
 {
@@ -83,7 +83,7 @@ static int64_t recorded_ns(const struct stage_clock *c, const struct workload_re
 	return c->due_first + llround(fmin(((double)r->at_ns - (double)c->at_first) / c->speed, ROW_TIME_MOST));
 }
 
-/* When the last of those that it follows ended; IPF_ABSENT: it follows none that was sent. */
+/* When the last of those it follows ended; IPF_ABSENT: it follows none that was sent. */
 static int64_t parents_end_ns(const struct replay *p, const struct workload_request *r)
 {
 	int64_t last = IPF_ABSENT;
@@ -98,7 +98,7 @@ static int64_t parents_end_ns(const struct replay *p, const struct workload_requ
 	return last;
 }
 
-/* When it should have started: at its recorded time, and not before what it follows has ended and its wait is over. */
+/* When it should have started: at its recorded time, and not before its parents have ended and its wait is over. */
 static int64_t expected_ns(struct replay *p, const struct stage_clock *c, const struct workload_request *r,
                            int64_t *after_ns)
 {
@@ -119,7 +119,7 @@ static int64_t expected_ns(struct replay *p, const struct stage_clock *c, const 
 
 struct request_loss {
 	double value;                  /* the product of the shares */
-	double lacks[FIDELITY_CAUSES]; /* what its shares lack, by cause */
+	double lacks[FIDELITY_CAUSES]; /* the lack of its shares, by cause */
 };
 
 static void lose(struct request_loss *l, enum fidelity_cause cause, double share)
@@ -186,7 +186,7 @@ static void judge_prefix(struct replay *p, int64_t request, const struct row *ro
 	int64_t missing = b->least - found - ((p->cache->server_block ? p->cache->server_block : PROMPT_BLOCK) - 1);
 	if (missing <= 0)
 		return;
-	/* what only other replicas had is not this one's to find */
+	/* this replica cannot find blocks of others */
 	int64_t elsewhere = b->least - b->least_here;
 	elsewhere = elsewhere < missing ? elsewhere : missing;
 	double share = 1 - (double)missing / (double)b->prompt;
@@ -248,7 +248,7 @@ static void add(struct replay *p, const struct row *row, const struct request_lo
 	note_worst(p->f, row, l);
 }
 
-/* Requests of the schedule that have no row with a start: each is lost. A run that was ended on purpose lacks none. */
+/* Requests of the schedule without a row with a start: each is lost. A run ended on purpose lacks none. */
 static void add_unsent(struct replay *p)
 {
 	const struct run_data *run = p->run;

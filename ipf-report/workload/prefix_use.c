@@ -12,7 +12,7 @@ int prefix_use_init(struct prefix_use *u, const struct prefix_tree *tree, int re
 	return u->user && u->computed && (u->by || replicas <= 1) ? 0 : -1;
 }
 
-/* Who had a block had all before it, so that a walk towards the root ends where nothing changes any more. */
+/* Who had a block had all before it, so a walk towards the root ends where nothing changes any more. */
 void prefix_use_start(struct prefix_use *u, uint32_t node, uint32_t request)
 {
 	for (; node != PREFIX_ROOT && u->user[node] != PREFIX_SEVERAL; node = u->tree->nodes[node].parent)

@@ -2,9 +2,9 @@
  *
  *     struct prefix_use use;
  *     prefix_use_init(&use, &tree, replicas);
- *     prefix_use_found(&use, node)                 // tokens of the prompt that requests so far have had
+ *     prefix_use_found(&use, node)                 // tokens of the prompt requests so far have had
  *     prefix_use_start(&use, node, request);       // it started
- *     prefix_use_by_others(&use, node, request)    // tokens that others have had
+ *     prefix_use_by_others(&use, node, request)    // tokens others have had
  *     prefix_use_done(&use, node, replica);        // it has its first token: its prompt is computed, by this replica
  *     prefix_use_computed(&use, node)              // tokens of the prompt that are computed for certain
  *     prefix_use_computed_by(&use, node, replica)  // by this one
@@ -33,7 +33,7 @@ void prefix_use_done(struct prefix_use *use, uint32_t node, int replica);
 uint32_t prefix_use_found(const struct prefix_use *use, uint32_t node);
 uint32_t prefix_use_by_others(const struct prefix_use *use, uint32_t node, uint32_t request);
 uint32_t prefix_use_computed(const struct prefix_use *use, uint32_t node);
-/* Of a replica that is not known, and if there is one only: by any. */
+/* For an unknown replica, and if there is one only: by any. */
 uint32_t prefix_use_computed_by(const struct prefix_use *use, uint32_t node, int replica);
 void prefix_use_release(struct prefix_use *use);
 

@@ -1,4 +1,4 @@
-/* All that a report says with the trace of the run (--trace).
+/* All a report says with the trace of the run (--trace).
  *
  *     struct trace_findings found = {0};
  *     trace_findings_build(&found, path, &run, &options, &err);      // before the verdict is judged

@@ -117,7 +117,7 @@ static int read_lines(struct rate_points *points, FILE *file, const char *path, 
 	return err->kind == IPF_OK ? 0 : -1;
 }
 
-/* Shifts the times so that the first is 0, and checks that any rate is above 0. */
+/* Shifts the times to make the first 0, and checks that any rate is above 0. */
 static int normalise(struct rate_points *points, const char *path, struct ipf_error *err)
 {
 	double highest = 0;

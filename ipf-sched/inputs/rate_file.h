@@ -5,9 +5,9 @@
  *     60,20
  *     90s,300/m
  *
- * Times are seconds, or durations with a unit, and increase. The first time is the beginning of the stage, whatever
- * its value. A first line in which no column begins like a number is a heading. Empty lines and lines that begin with
- * # are skipped.
+ * Times are seconds, or durations with a unit, and increase. The first time is the beginning of the stage, whatever its
+ * value. A first line in which no column begins like a number is a heading. Empty lines and lines beginning with # are
+ * skipped.
  */
 #ifndef IPF_RATE_FILE_H
 #define IPF_RATE_FILE_H

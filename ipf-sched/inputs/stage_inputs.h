@@ -1,4 +1,4 @@
-/* What stages use in addition to their specs (results of earlier runs, files), and what was concluded from it. */
+/* Inputs of stages in addition to their specs (results of earlier runs, files), and the conclusions from them. */
 #ifndef IPF_STAGE_INPUTS_H
 #define IPF_STAGE_INPUTS_H
 
@@ -8,10 +8,10 @@
 #include <stdbool.h>
 
 struct stage_inputs {
-	bool force;                  /* --force: use estimates that are too uncertain to be useful */
+	bool force;                  /* --force: use estimates too uncertain to be useful */
 	struct earlier_runs earlier; /* from -r */
 	json_t *files;               /* array: entries for the header's "from"; NULL: none so far */
-	struct buffer notes;         /* lines for standard error: what was concluded from the earlier runs */
+	struct buffer notes;         /* lines for standard error: conclusions from the earlier runs */
 	struct buffer answer;        /* the line with the answer of a search; empty while the search continues */
 	int64_t first_req;           /* earlier runs used the requests of the trace before this one */
 };

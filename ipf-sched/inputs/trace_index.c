@@ -67,12 +67,12 @@ int64_t trace_index_lines(const struct trace_index *trace, int64_t first, int64_
 
 /* ---- reading ---------------------------------------------------------------------------------------------------- */
 
-/* The session that is being read, and the sessions before it by their 64-bit hashes. Among ten million sessions, one
- * trace in three hundred thousand has two with the same hash. */
+/* The session being read, and the sessions before it by their 64-bit hashes. Among ten million sessions, one trace in
+ * three hundred thousand has two with the same hash. */
 struct sessions {
 	struct buffer now;   /* its name, verbatim from the trace */
 	int64_t first, turn; /* its head; the last turn number */
-	struct buffer ids;   /* of its requests, decoded, one after another */
+	struct buffer ids;   /* its requests', decoded, one after another */
 	size_t *id_end;
 	size_t id_cap;
 	struct jdoc doc;

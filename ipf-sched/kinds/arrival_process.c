@@ -16,7 +16,7 @@ int arrival_process_begin(struct arrival_process *p, const struct stage *stage, 
 		.end_ns = IPF_ABSENT,
 		.end_head = IPF_ABSENT,
 	};
-	/* The generator depends on the kind and on the ordinal within it, so that adding a stage of another kind changes
+	/* The generator depends on the kind and on the ordinal within it, so adding a stage of another kind changes
 	 * nothing. */
 	rng_init(&p->rng, seed, stage->kind->name, stage->ordinal);
 	if (stage->kind->state_size && !(p->state = calloc(1, stage->kind->state_size)))

@@ -23,7 +23,7 @@ enum gaps_kind {
 
 struct gaps {
 	enum gaps_kind kind;
-	double shape, scale; /* of the distribution; for GAPS_UNIFORM its lower end and its width */
+	double shape, scale; /* the distribution's; for GAPS_UNIFORM its lower end and its width */
 	struct gamma_shape gamma;
 };
 
@@ -32,14 +32,14 @@ const char *gaps_kind_name(enum gaps_kind kind);
 
 /* The range of coefficients of variation that gaps_init takes for this kind. */
 void gaps_bounds(enum gaps_kind kind, double *least, double *most);
-/* `cv` is the coefficient of variation, within the bounds. NAN for a kind that has only one, and for the largest one of
+/* `cv` is the coefficient of variation, within the bounds. NAN for a kind with only one, and for the largest one of
  * GAPS_UNIFORM. */
 void gaps_init(struct gaps *gaps, enum gaps_kind kind, double cv);
 
 double gaps_next(const struct gaps *gaps, struct rng *rng);
 
 /* From a random moment to the next arrival. The moment is more likely in a long gap than in a short one: the gap around
- * it is drawn with its length as weight, and what is left of that gap is uniform. With an ordinary gap instead, a stage
+ * it is drawn with its length as weight, and the rest of that gap is uniform. With an ordinary gap instead, a stage
  * would have too few arrivals at cv < 1 and too many at cv > 1 (some (cv² - 1)/2, fifty at cv=10). */
 double gaps_first(const struct gaps *gaps, struct rng *rng);
 

@@ -85,7 +85,7 @@ static bool closed_is_short(const struct stage *stage)
 	return stage->to_slots != IPF_ABSENT || stage->middle;
 }
 
-/* Two stages: what fills the server's cache, which is not measured, and the sessions. */
+/* Two stages: one to fill the server's cache, which is not measured, and the sessions. */
 static int expand_middle(const struct stage *of, size_t index, struct stage *stage, struct ipf_error *err)
 {
 	struct buffer spec = {0}, name = {0};
@@ -110,7 +110,7 @@ static int expand_middle(const struct stage *of, size_t index, struct stage *sta
 	return spec.failed || name.failed ? ipf_error_memory(err) : 1;
 }
 
-/* The spec of the stage with this number of users: that of the shorthand, less what is its alone. */
+/* The spec of the stage with this number of users: the shorthand's, less its own keys. */
 static void step_spec(const struct stage *of, int64_t users, struct buffer *spec)
 {
 	static const char *const others[] = {"users=", "concurrency=", "steps=", "name="};

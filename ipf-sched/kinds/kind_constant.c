@@ -1,4 +1,4 @@
-/* Equal gaps: arrival k is at k/rate. Each time is rounded from the exact fraction, so that no error accumulates. */
+/* Equal gaps: arrival k is at k/rate. Each time is rounded from the exact fraction, so no error accumulates. */
 #include "kinds/stage_checks.h"
 
 #include "clock.h"

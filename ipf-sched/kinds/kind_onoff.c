@@ -39,7 +39,7 @@ static int onoff_begin(struct arrival_process *p, struct ipf_error *err)
 {
 	struct onoff *s = p->state;
 
-	/* A generator apart from that of the gaps: another process= does not move the on and off periods. */
+	/* A generator apart from the gaps': another process= does not move the on and off periods. */
 	rng_init(&s->periods, p->seed, "onoff.states", p->stage->ordinal);
 	s->on = rng_uniform(&s->periods) >= onoff_share(p->stage); /* onoff_advance flips it before the first piece */
 	return varying_begin(p, err);

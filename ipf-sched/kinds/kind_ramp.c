@@ -1,4 +1,4 @@
-/* A rate that changes linearly from one value to another. */
+/* A rate changing linearly from one value to another. */
 #include "kinds/varying_rate.h"
 
 static const struct stage_key ramp_keys[] = {
@@ -38,4 +38,4 @@ static double ramp_rate(const struct stage *stage)
 }
 
 VARYING_KIND(ramp, struct varying_rate, ramp_keys, ramp_check, varying_begin, ramp_next, ramp_rate,
-             "a rate that changes linearly from one value to another");
+             "a rate changing linearly from one value to another");

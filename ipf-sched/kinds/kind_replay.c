@@ -12,11 +12,11 @@ static const struct stage_key keys[] = {
 	STAGE_KEY("speed", "NUMBER", KEY_RATIO, speed, "divide times by this: 2 is twice as fast (default: 1)"),
 	STAGE_KEY("rate", "RATE", KEY_RATE, rate, "instead of speed=: the mean rate, reached as by= says"),
 	STAGE_KEY("by", "NAME", KEY_BY, by, "with rate=: time (scale it; default), thin (omit some), copies"),
-	STAGE_KEY("idle", "TIME", KEY_DURATION, off_ns, "shorten gaps that are longer than this, in the trace's time"),
+	STAGE_KEY("idle", "TIME", KEY_DURATION, off_ns, "shorten longer gaps to this, in the trace's time"),
 	STAGE_KEY("loop", NULL, KEY_FLAG, loop, "repeat the recording until for= or n= is reached"),
 	STAGE_KEY("from", "TIME", KEY_TIME, from_ns, "begin at this time of the trace (default: 0)"),
 	STAGE_KEY("to", "TIME", KEY_DURATION, to_ns, "end before this time of the trace"),
-	STAGE_KEY("for", "TIME", KEY_DURATION, for_ns, "length of the stage (default: that of the recording)"),
+	STAGE_KEY("for", "TIME", KEY_DURATION, for_ns, "length of the stage (default: the recording's)"),
 	STAGE_KEY("n", "COUNT", KEY_COUNT, n, "maximum number of requests or sessions"),
 	KEY_SLOTS,
 	KEY_NAME,
@@ -35,12 +35,12 @@ struct cursor {
 	int64_t wanted, left; /* thinned: how many to take of how many heads left in the round */
 	struct rng rng;       /* draws which ones */
 	bool thinned;
-	int64_t head, at_ns, head_zero_ns; /* the arrival that comes next; ARRIVAL_NONE, ARRIVAL_LIMIT */
+	int64_t head, at_ns, head_zero_ns; /* the arrival coming next; ARRIVAL_NONE, ARRIVAL_LIMIT */
 };
 
 struct replay {
 	int64_t first, end;  /* heads */
-	int64_t length_ns;   /* of the recording, less the idle time that is cut; IPF_ABSENT */
+	int64_t length_ns;   /* the recording's, less the idle time cut; IPF_ABSENT */
 	int64_t last_wanted; /* how many heads the last cursor takes in a round */
 	int64_t count;
 	struct cursor cursors[SCHEDULE_COPIES + 1];
@@ -62,7 +62,7 @@ static int replay_check(const struct stage *stage, struct ipf_error *err)
 	return 0;
 }
 
-/* The first head that was recorded at `ns` or later. */
+/* The first head recorded at `ns` or later. */
 static int64_t head_at(const struct trace_index *trace, int64_t ns)
 {
 	int64_t low = 0, high = trace->heads, middle;
@@ -82,8 +82,7 @@ static int64_t recorded(const struct arrival_process *p, int64_t head)
 	return trace_index_at(p->trace, trace_index_head(p->trace, head));
 }
 
-/* Moves on to the head. An idle time before it that is too long is removed from the trace's time, before the speed
- * divides that. */
+/* Moves on to the head. A long idle time before it is removed from the trace's time, before the speed divides that. */
 static void step_to(const struct arrival_process *p, struct cursor *c, int64_t head)
 {
 	int64_t at = recorded(p, head), idle = p->stage->off_ns;
@@ -138,7 +137,7 @@ static int64_t natural_end(const struct arrival_process *p, const struct replay 
 }
 
 /* by=time. Scales the time: every request comes once, and the gaps keep their proportions, and with them the dispersion
- * of counts in windows that are scaled alike. */
+ * of counts in windows scaled alike. */
 static int scale_to_rate(struct arrival_process *p, double speed, struct ipf_error *err)
 {
 	if (speed < 1e-9 || speed > 1e9)
@@ -170,8 +169,8 @@ static int thin_to_rate(struct arrival_process *p, struct replay *r, double shar
 	return 0;
 }
 
-/* by=copies. Adds copies of the recording that are shifted by random times and wrap at its end (equal shifts would even
- * out slow changes). If the rate is no multiple of the recorded one, the last copy is thinned. */
+/* by=copies. Adds copies of the recording shifted by random times and wrap at its end (equal shifts would even out slow
+ * changes). If the rate is no multiple of the recorded one, the last copy is thinned. */
 static int copy_to_rate(struct arrival_process *p, struct replay *r, double times, struct ipf_error *err)
 {
 	int64_t heads = r->end - r->first, rest;
@@ -232,9 +231,8 @@ static int trace_check(const struct stage *stage, const struct trace_index *trac
 		return ipf_error_at(err, IPF_INPUT, trace->name, trace->untimed_line,
 		                    "at_ns: missing; a replay requires it for every arrival");
 	if (trace->unsorted_line)
-		return ipf_error_at(
-			err, IPF_INPUT, trace->name, trace->unsorted_line,
-			"at_ns: earlier than that of the previous arrival; a replay requires a trace sorted by at_ns");
+		return ipf_error_at(err, IPF_INPUT, trace->name, trace->unsorted_line,
+		                    "at_ns: earlier than the previous arrival's; a replay requires a trace sorted by at_ns");
 	return 0;
 }
 

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define TIME_NS       (300 * NS_PER_S) /* of a search, unless its stages have a fixed length */
+#define TIME_NS       (300 * NS_PER_S) /* a search's, unless its stages have a fixed length */
 #define TIME_LEAST_NS (20 * NS_PER_S)
 
 static const struct stage_key keys[] = {
@@ -21,7 +21,7 @@ static const struct stage_key keys[] = {
 	STAGE_KEY("users", NULL, KEY_FLAG, by_users, "find a number of users in a closed loop instead of a rate"),
 	STAGE_KEY("concurrency", NULL, KEY_FLAG, by_concurrency, "find a number of requests in flight instead"),
 	STAGE_KEY("precision", "SHARE", KEY_SHARE, precision, "stop when the answer is known to within this (default: 5%)"),
-	STAGE_KEY("confidence", "SHARE", KEY_SHARE, confidence, "confidence that the answer must have (default: 95%)"),
+	STAGE_KEY("confidence", "SHARE", KEY_SHARE, confidence, "confidence of the answer (default: 95%)"),
 	STAGE_KEY("most", "COUNT", KEY_COUNT, most, "stop after COUNT stages (default: 60)"),
 	STAGE_KEY("for", "TIME", KEY_DURATION, for_ns, "instead of time=: least length of a stage"),
 	STAGE_KEY("n", "COUNT", KEY_COUNT, n, "instead of time=: number of requests or sessions in a stage"),
@@ -39,7 +39,7 @@ static bool in_closed_loop(const struct stage *search)
 	return search->by_users || search->by_concurrency;
 }
 
-/* Keys that set the lengths of stages. */
+/* Keys for the lengths of stages. */
 static int check_lengths(const struct stage *stage, struct ipf_error *err)
 {
 	bool fixed = stage->for_ns != IPF_ABSENT || stage->n != IPF_ABSENT;
@@ -61,7 +61,7 @@ static int check_lengths(const struct stage *stage, struct ipf_error *err)
 	return fixed ? limits_check(stage, err) : 0;
 }
 
-/* Keys of closed loops, and those that only rates have. */
+/* Keys of closed loops, and those for rates only. */
 static int check_loop(const struct stage *stage, struct ipf_error *err)
 {
 	const char *units = stage->by_concurrency ? "requests" : "users";
@@ -143,8 +143,8 @@ static int end_by_time(const struct search_texts *texts, const struct search_ste
 	return -1;
 }
 
-/* A server that fails at the lowest load that was tried may fail at every load, which no rate answers. With a lower
- * bound, that is the load to try. */
+/* A server failing at the lowest load tried may fail at every load, which no rate answers. With a lower bound, that is
+ * the load to try. */
 static bool goes_to_low(const struct stage *search, const struct search_trials *tried)
 {
 	const struct search_trial *failing = search_trials_failing(tried);
@@ -199,7 +199,7 @@ static int search_resolve(struct stage *search, struct stage_inputs *inputs, str
 	if (search->for_ns == IPF_ABSENT && search->n == IPF_ABSENT && search->time_ns == IPF_ABSENT)
 		search->time_ns = TIME_NS;
 	plan = plan_of(search);
-	search->ordinal = runs->count; /* a stage that is tried again draws other arrivals */
+	search->ordinal = runs->count; /* a stage tried again draws other arrivals */
 	status = search_trials_judge(&tried, &of, runs, err);
 	if (status == 0)
 		status = decide_next(search, inputs, &(struct search_texts){&of, &plan, &tried, runs}, err);

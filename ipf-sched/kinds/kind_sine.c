@@ -1,7 +1,7 @@
 /* A rate that oscillates between two values: mean · (1 - e cos θ).
  *
  * The time of an arrival is the solution of Kepler's equation. It is found exactly for the first arrival of a segment
- * of the period; a polynomial then gives the times of the others in that segment.
+ * of the period; a polynomial then gives the times of the others in the segment.
  */
 #include "kinds/varying_rate.h"
 
@@ -42,7 +42,7 @@ static int sine_check(const struct stage *stage, struct ipf_error *err)
 
 #define TURN 6.283185307179586
 
-/* sin(2πy), from additions and multiplications alone, so that the bits are the same on every machine. */
+/* sin(2πy), from additions and multiplications alone, so the bits are the same on every machine. */
 static double sine_of_turn(double y)
 {
 	/* the ratios of successive terms of Taylor's series to t²³; the next term is below 2^-63 */
@@ -70,7 +70,7 @@ static double sine_slope(double e, double y)
 	return 1 - e + 2 * e * half * half;
 }
 
-/* Solves y - e sin(2πy)/2π = wanted, which is Kepler's equation: the area after y periods is mass times that. Newton's
+/* Solves y - e sin(2πy)/2π = wanted, which is Kepler's equation: the area after y periods is mass times this. Newton's
  * method between bounds, starting at the last solution, which is usually near. */
 static double sine_newton(const struct sine *s, double wanted)
 {
@@ -104,9 +104,9 @@ static struct kepler kepler_at(double e, double y)
 	return (struct kepler){y * TURN - e * sine, 1 / slope, -e * sine / (slope * slope * slope)};
 }
 
-/* Lays a segment that begins at y: the fifth-degree Hermite polynomial, which has the value and the first two
- * derivatives of θ(K) at both ends. Its error depends on the length of the segment relative to the distance from the
- * singularity of θ(K), which is proportional to the square root of the slope. */
+/* Lays a segment beginning at y: the fifth-degree Hermite polynomial, which has the value and the first two derivatives
+ * of θ(K) at both ends. Its error depends on the length of the segment relative to the distance from the singularity of
+ * θ(K), which is proportional to the square root of the slope. */
 static void segment_fit(struct sine_segment *segment, const struct sine *s, double y, double length_ns, double mass)
 {
 	double width = s->step * sqrt(sine_slope(s->e, y));
@@ -169,4 +169,4 @@ static double sine_rate(const struct stage *stage)
 }
 
 VARYING_KIND(sine, struct sine, sine_keys, sine_check, varying_begin, sine_next, sine_rate,
-             "a rate that oscillates between two values, as between night and day");
+             "a rate oscillating between two values, as between night and day");

@@ -12,7 +12,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* What no user means without saying so: requests of a sweep, and users at the knee as a multiple of those measured. */
+/* Values no user means without saying so: requests of a sweep, and users at the knee as a multiple of those
+ * measured. */
 #define SWEEP_MOST_REQUESTS 1e7
 #define KNEE_MOST           10.0
 
@@ -112,7 +113,7 @@ static int too_few_answers(const struct earlier_runs *runs, struct ipf_error *er
 	                    most);
 }
 
-/* Refuses an estimate that says next to nothing, and says what run would be enough. */
+/* Refuses an estimate with next to no information, and names a run that would be enough. */
 static int refuse_uncertain(const struct sustained_rate *s, const struct earlier_stage *of, struct ipf_error *err)
 {
 	double enough_s = ceil(sustained_rate_enough_s(s)), length_s = s->end_s - s->begin_s;
@@ -131,7 +132,7 @@ static int refuse_uncertain(const struct sustained_rate *s, const struct earlier
 		of->name, s->rate, why, enough_s, ceil(enough_s * s->rate));
 }
 
-/* The measured stage with the highest sustained rate, among those that show it well enough; all of them with `force`.
+/* The measured stage with the highest sustained rate, among those showing it well enough; all of them with `force`.
  */
 static int sustained_most(const struct earlier_runs *runs, bool force, struct sustained_rate *most,
                           const struct earlier_stage **of, struct ipf_error *err)
@@ -237,7 +238,7 @@ static void round_users(struct rates *rates, double knee)
 	rates->counts = true;
 }
 
-/* Refuses what an estimate that is far off leads to. */
+/* Refuses the results of an estimate that is far off. */
 static int check_size(const struct stage *sweep, double knee, const struct earlier_runs *runs, struct ipf_error *err)
 {
 	double requests = 0, most_users = 0;

@@ -4,14 +4,14 @@
 
 #include "kinds/stage_kind.h"
 
-/* For kinds that take either for= or n=. */
+/* For kinds taking either for= or n=. */
 int limits_check(const struct stage *stage, struct ipf_error *err);
 /* Is the coefficient of variation (NAN: not given) within the bounds of these gaps? */
 int cv_check(enum gaps_kind gaps, double cv, struct ipf_error *err);
 /* The same for a kind with process=, which may require one. */
 int process_check(const struct stage *stage, struct ipf_error *err);
 
-/* rampup= needs a closed loop, and is at most for=. `of`: the keys that make one, for the message. */
+/* rampup= needs a closed loop, and is at most for=. `of`: the keys making one, for the message. */
 int rampup_check(const struct stage *stage, bool closed, const char *of, struct ipf_error *err);
 
 #endif

@@ -1,5 +1,5 @@
-/* The kinds of stages, a file each. A kind is a table of the keys that its spec takes, and functions that give one
- * arrival time after another:
+/* The kinds of stages, a file each. A kind is a table of the keys its spec takes, and functions that give one arrival
+ * time after another:
  *
  *     static int poisson_begin(struct arrival_process *p, struct ipf_error *err) { … p->state … }
  *     static int64_t poisson_next(struct arrival_process *p) { … rng_exponential(&p->rng) … }
@@ -39,12 +39,12 @@ enum replay_by {
 	REPLAY_COPIES, /* repeat all of them, at shifted times */
 };
 
-/* A stage as the user described it; plain data. What was not given is IPF_ABSENT, NAN, NULL or 0/0. */
+/* A stage as the user described it; plain data. A key not given is IPF_ABSENT, NAN, NULL or 0/0. */
 struct stage {
 	const struct stage_kind *kind;
 	const char *spec;        /* as typed; borrowed, or … */
 	char *own_spec;          /* … this one, if the stage comes from a shorthand */
-	int number;              /* of the operand that it comes from, from 1 */
+	int number;              /* the number of its operand, from 1 */
 	char label[64];          /* "stage 2 (ramp)": how messages begin */
 	char *name;              /* owned; unique after stages_parse */
 	uint64_t ordinal;        /* the number of stages of its kind before it: selects its random generator */
@@ -59,7 +59,7 @@ struct stage {
 	struct ratio speed;
 	enum replay_by by; /* how a replay reaches its rate */
 	bool by_given;
-	enum gaps_kind process; /* of the gaps along a changing rate */
+	enum gaps_kind process; /* gaps along a changing rate */
 	bool process_given;
 	double from_rate, to_rate, base, peak;
 	struct rates rates;
@@ -70,8 +70,8 @@ struct stage {
 	bool linear;               /* the rate changes linearly from one point to the next */
 	struct search_goals goals;
 	double low, high; /* the range of a search */
-	int64_t time_ns;  /* of a whole search … */
-	int64_t lead_ns;  /* … and of the warm-up before the stage that it tries */
+	int64_t time_ns;  /* a whole search's … */
+	int64_t lead_ns;  /* … and of the warm-up before the stage it tries */
 	double precision, confidence, upto;
 	int64_t most, point_number;
 	bool by_users;
@@ -79,7 +79,7 @@ struct stage {
 	bool middle;         /* a closed loop over sessions: the first ones begin at a turn in their middle … */
 	bool primer;         /* … and this stage, before it, sends the turn before that one */
 	bool salt;           /* a closed loop: each round of the trace begins its prompts differently */
-	bool apart;          /* … and so do the sessions that begin in their middle */
+	bool apart;          /* … and so do the sessions beginning in their middle */
 	int64_t idle_max_ns; /* recorded waits of sessions are no longer than this */
 	bool loop;
 };
@@ -161,20 +161,20 @@ struct arrival_process {
 	const struct stage *stage;
 	const struct trace_index *trace; /* NULL without a trace */
 	struct rng rng;
-	uint64_t seed; /* for a kind that draws more than one thing: rng_init with another name */
+	uint64_t seed; /* for a kind drawing more than one thing: rng_init with another name */
 	void *state;   /* the kind's own: kind->state_size bytes, zero before begin */
 
 	/* A kind whose arrivals are those of the trace (replay) sets these in begin. */
-	int64_t first_head;   /* the first head (trace_index.h) that it takes; IPF_ABSENT: after the previous stage's */
+	int64_t first_head;   /* the first head (trace_index.h) it takes; IPF_ABSENT: after the previous stage's */
 	bool recorded;        /* each arrival sets the next members; followers keep their recorded times … */
 	int64_t zero_ns;      /* … counted from this time of the trace (of the latest arrival) … */
 	struct ratio speed;   /* … and divided by this, as are their waits */
-	double recorded_rate; /* the rate that was changed to rate=; 0: unchanged */
+	double recorded_rate; /* the rate changed to rate=; 0: unchanged */
 	int64_t end_head;     /* one past its last head, after which it starts again; IPF_ABSENT: the trace's end */
 	bool picks;           /* its heads are not consecutive: each arrival sets … */
 	int64_t head, copy;   /* … the head, and which copy of it, 0 for the original; end_head is set */
 	char note[240];       /* for the user: how the arrivals are made; "" */
-	/* Where the stage ends after the last arrival. A kind that sets it ends without for= or n=; IPF_ABSENT: the stage
+	/* Where the stage ends after the last arrival. A kind setting it ends without for= or n=; IPF_ABSENT: the stage
 	 * ends with its requests. */
 	int64_t end_ns;
 };
@@ -189,17 +189,17 @@ struct stage_kind {
 	const char *summary; /* one line for --list */
 	enum stage_type type;
 	const struct stage_key *keys;
-	enum gaps_kind gaps; /* of the kinds that draw independent gaps */
+	enum gaps_kind gaps; /* for the kinds drawing independent gaps */
 	/* The remaining members may be NULL; STAGE_OPEN needs begin and next. */
 
-	/* Checks what involves more than one key. IPF_USAGE; the text begins with the key: "rate: …" or "rate=RATE …". */
+	/* Checks several keys together. IPF_USAGE; the text begins with the key: "rate: …" or "rate=RATE …". */
 	int (*check)(const struct stage *stage, struct ipf_error *err);
 	size_t state_size;
 	int (*begin)(struct arrival_process *p, struct ipf_error *err);
 	/* The time of the next arrival, in ns from the stage's beginning, never before the previous one; ARRIVAL_NONE:
 	 * there are no more. The caller ends the stage at for= or n=. */
 	int64_t (*next)(struct arrival_process *p);
-	/* Of STAGE_CLOSED: the think time in ns before the next head. Draws, as next does. NULL: no think time. */
+	/* For STAGE_CLOSED: the think time in ns before the next head. Draws, as next does. NULL: no think time. */
 	int64_t (*think)(struct arrival_process *p);
 	double (*rate)(const struct stage *stage); /* the planned mean rate; NULL: stage->rate */
 	/* Evaluates the results of earlier runs, or reads a file; called before expand. */
@@ -220,7 +220,7 @@ extern const struct stage_kind *const stage_kinds[];
 /* NULL: unknown. */
 const struct stage_kind *stage_kind_find(const char *name);
 
-/* What a closed loop, or a search or sweep of them, has so many of: " user", " users", " in flight". */
+/* The unit of a closed loop, or a search or sweep of them: " user", " users", " in flight". */
 const char *closed_unit(const struct stage *stage, double count);
 /* "time", "thin", "copies". */
 const char *replay_by_name(enum replay_by by);

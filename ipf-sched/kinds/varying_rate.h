@@ -1,8 +1,8 @@
-/* What the kinds with a varying rate share: ramp, steps, rates, sine, spike, onoff.
+/* Common to the kinds with a varying rate: ramp, steps, rates, sine, spike, onoff.
  *
  * Gaps with mean 1, of the distribution that process= names, are laid along the area under the rate; an arrival occurs
  * when the area reaches the sum of the gaps. With exponential gaps this is the Poisson process of the rate. The rate
- * consists of pieces that follow each other. Every piece is linear, except that of the sine.
+ * consists of pieces following each other. Every piece is linear, except that of the sine.
  *
  *     static bool ramp_advance(struct arrival_process *p, struct rate_piece *piece) { *piece = linear_piece(…); … }
  *     static int64_t ramp_next(struct arrival_process *p) { return varying_next(p, ramp_advance, linear_solve); }
@@ -28,10 +28,10 @@ struct varying_rate {
 	struct gaps gaps;
 	bool begun;
 	struct rate_piece piece;
-	double begin_ns; /* of the piece */
+	double begin_ns; /* the piece's */
 	double used;     /* how much of its mass is before the last arrival */
 	double last_ns;  /* time of the last arrival */
-	int64_t index;   /* of the next piece */
+	int64_t index;   /* the next piece's */
 };
 
 /* Sets the next piece; false: there is none. */
@@ -66,7 +66,7 @@ static inline double linear_solve(struct varying_rate *v, double mass)
 	return mass > 0 ? smaller(2 * mass / (piece->from + root), piece->length_ns) : 0;
 }
 
-/* The next arrival. Inline, so that the compiler makes a version for each kind, without calls through pointers. */
+/* The next arrival. Inline, so the compiler makes a version for each kind, without calls through pointers. */
 static inline int64_t varying_next(struct arrival_process *p, varying_advance *advance, varying_solve *solve)
 {
 	struct varying_rate *v = p->state;

@@ -144,7 +144,7 @@ void earlier_stage_describe_failures(const struct earlier_stage *stage, struct b
 		buffer_format(out, " %d", often->status);
 }
 
-/* Notes what the trailer reports as missing. */
+/* Notes the trailer's report of missing parts. */
 static int note_incomplete(struct earlier_runs *runs, size_t first, const json_t *trailer, struct ipf_error *err)
 {
 	const char *why = json_string_value(json_object_get(trailer, "incomplete"));
@@ -299,7 +299,7 @@ static int refuse_twice(const struct earlier_runs *runs, size_t first, json_t *d
 	return 0;
 }
 
-/* A limit that a search finds is that of a server or that of a twin. */
+/* A limit a search finds is that of a server or a twin's. */
 static int refuse_mixture(const struct earlier_runs *runs, json_t *header, const char *name, struct ipf_error *err)
 {
 	json_t *first = json_array_get(runs->headers, 0);

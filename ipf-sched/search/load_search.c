@@ -15,14 +15,14 @@ static const struct {
 } slips[] = {{0.005, 0.9}, {0.05, 0.1}};
 enum { SPREADS = sizeof spreads / sizeof *spreads, SLIPS = sizeof slips / sizeof *slips };
 
-#define BEYOND 0.1 /* the prior that the answer is below the lowest load, and also that it is above the highest */
+#define BEYOND 0.1 /* the prior the answer is below the lowest load, and also that it is above the highest */
 enum { CELLS_LEAST = 100, CELLS_MOST = 4000 };
 
 /* The posterior of the answer: cells of equal width on the logarithmic scale. The first cell is everything below the
  * range, the last one everything above. */
 struct grid {
 	double *weight;
-	size_t cells;     /* of the range; weight has two more */
+	size_t cells;     /* the range's; weight has two more */
 	double low, step; /* logarithms */
 };
 

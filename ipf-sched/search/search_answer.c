@@ -138,7 +138,7 @@ static void put_within(struct buffer *out, const struct search_texts *t, const s
 	put_missed(out, t, a->answer);
 }
 
-/* No load that was tried met the goals. */
+/* No load tried met the goals. */
 static void put_none(struct buffer *out, const struct search_texts *t, double load, bool alone)
 {
 	const struct search_trial *trial = find(t, load, true);
@@ -150,7 +150,7 @@ static void put_none(struct buffer *out, const struct search_texts *t, double lo
 	if (trial)
 		put_figure(out, t, trial);
 	if (alone)
-		buffer_text(out, ": requests that run alone take as long");
+		buffer_text(out, ": requests running alone take as long");
 }
 
 static void put_at_least(struct buffer *out, const struct search_texts *t, double load)
@@ -182,7 +182,7 @@ static bool any_enough(const struct search_trials *tried)
 	return false;
 }
 
-/* What the tried loads show by themselves. */
+/* The evidence of the tried loads by themselves. */
 static void put_bracket(struct buffer *out, const struct search_texts *t, const struct search_step *step)
 {
 	struct search_bracket b = search_plan_bracket(t->plan, t->tried);
@@ -254,7 +254,7 @@ static void put_failures(struct buffer *out, const struct search_texts *t)
 	earlier_stage_describe_failures(failing->stage, out);
 }
 
-/* Prompts that a prefix cache knew, and the server's report of it in the first and the last stage. */
+/* Prompts a prefix cache knew, and the server's report of it in the first and the last stage. */
 static void put_repeats(struct buffer *out, const struct earlier_runs *runs)
 {
 	const struct earlier_stage *first = NULL, *last = NULL;
@@ -325,13 +325,13 @@ static void put_reason(struct buffer *out, const struct search_texts *t, const s
 	buffer_text(out, " with its warm-up");
 }
 
-/* Why the search ends before it has judged the goals, and what helps. */
+/* Why the search ends before it has judged the goals, and a remedy. */
 static void put_too_short(struct buffer *out, const struct search_texts *t, const struct search_step *step)
 {
 	double fits = step->brief || step->by_limit ? 0 : percentile_that_fits(t, step);
 
 	if (step->brief)
-		buffer_text(out, "no load that misses the objectives is known");
+		buffer_text(out, "no load missing the objectives is known");
 	else
 		put_reason(out, t, step);
 	buffer_text(out, ", and ");

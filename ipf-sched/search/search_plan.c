@@ -8,20 +8,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define FIRST_REQUESTS 5  /* of the first short stage */
+#define FIRST_REQUESTS 5  /* in the first short stage */
 #define BRIEF_PART     60 /* a short stage takes this part of the time … */
 #define BRIEF_LEAST_NS NS_PER_S
 #define BRIEF_MOST_NS  (10 * NS_PER_S)
 #define BRIEF_REQUESTS 8    /* … but as many requests as this, if they fit into a twelfth of it */
-#define BRIEF_EXCESS   1.25 /* the load that a short stage met is beyond what longer ones meet by up to this much */
+#define BRIEF_EXCESS   1.25 /* the load a short stage met is beyond the longer ones' by up to this much */
 #define BRIEF_WRONG    0.05 /* the share of short stages that met the goals nevertheless beyond the answer … */
 #define BRIEF_MISSED   0.02 /* … and that missed them below it */
 #define NARROW         1.5  /* short stages narrow the bracket to this ratio */
 #define LIMITS_LONG    10   /* a stage lasts at least as many times the limit: a queue of 10 % too much shows */
 #define LONG_STAGES    5    /* as many long stages as these share the time, if they can */
-#define WARMUP_PART    3    /* the part of a stage's measured time that goes before it */
+#define WARMUP_PART    3    /* the part of a stage's measured time going before it */
 #define WARMUP_MOST_NS (10 * NS_PER_S)
-#define OVERHEAD_NS    (NS_PER_S) /* of a stage, to start and to end the programs */
+#define OVERHEAD_NS    (NS_PER_S) /* a stage's, to start and to end the programs */
 #define LEFT_OUT_MOST  4          /* stages that do not count, before the search ends */
 
 static bool counts(const struct search_trial *t)
@@ -29,7 +29,7 @@ static bool counts(const struct search_trial *t)
 	return t->left_out == TRIAL_COUNTS;
 }
 
-/* ---- what the stages so far tell --------------------------------------------------------------------------------- */
+/* ---- results of the stages so far ------------------------------------------------------------------------------ */
 
 static double rate_of_stage(const struct earlier_stage *stage)
 {
@@ -177,7 +177,7 @@ static double brief_load(const struct search_plan *plan, const struct search_tri
 	return b.high / b.low <= NARROW || (plan->whole && b.high - b.low <= 1) ? NAN : sqrt(b.low * b.high);
 }
 
-/* Requests that ran alone missed the goals, and so will those of any load. */
+/* Requests running alone missed the goals, and so will those of any load. */
 static bool missed_alone(const struct search_trials *tried, const struct seen *seen)
 {
 	for (size_t i = 0; i < tried->count; i++) {
@@ -241,7 +241,7 @@ static void plan_full(const struct search_plan *plan, const struct search_trials
 
 /* ---- both -------------------------------------------------------------------------------------------------------- */
 
-/* A short stage begins with an idle server and ends before a small excess makes a queue: meeting the goals shows that a
+/* A short stage begins with an idle server and ends before a small excess makes a queue: meeting the goals shows a
  * lower load meets them. */
 static struct load_search_trial evidence(const struct search_plan *plan, const struct search_trials *tried,
                                          const struct search_trial *t)
@@ -298,7 +298,7 @@ static void plan_fixed(const struct search_plan *plan, const struct search_trial
 		step->for_ns = least;
 }
 
-/* The load of the first long stage: the highest bound, if nothing missed, and none below what short ones met. */
+/* The load of the first long stage: the highest bound, if nothing missed, and none below the short ones' met. */
 static double first_full(const struct search_plan *plan, const struct search_trials *tried, double next)
 {
 	struct search_bracket b = search_plan_bracket(plan, tried);

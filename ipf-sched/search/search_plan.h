@@ -5,7 +5,7 @@
  *     search_plan_next(&plan, &tried, spent_ns, &step, &err);
  *
  * With a time for the whole search, it has two phases. Short stages, each at two or four times the load of the one
- * before, find a load that misses the goals; a few between it and the highest that met them narrow this bracket. Long
+ * before, find a load missing the goals; a few between it and the highest that met them narrow this bracket. Long
  * stages near the limit follow. Each has as many requests as the percentiles need and lasts long enough for a queue to
  * grow beyond the limit; load_search.h weighs them and chooses their loads.
  *
@@ -28,17 +28,17 @@ struct search_plan {
 };
 
 struct search_step {
-	/* Try a load; the answer is as good as it gets; no stage that the percentiles need fits into the time. */
+	/* Try a load; the answer is as good as it gets; no stage the percentiles need fits into the time. */
 	enum { SEARCH_TRY, SEARCH_ANSWER, SEARCH_TOO_SHORT } what;
 	bool brief;                       /* the stage belongs to the first phase */
-	double load;                      /* of the next stage, in four digits */
+	double load;                      /* the next stage's, in four digits */
 	int64_t for_ns, warmup_ns;        /* its measured length, and the time before that; IPF_ABSENT, 0 */
-	int64_t left_ns;                  /* of the time; IPF_ABSENT */
+	int64_t left_ns;                  /* the time's; IPF_ABSENT */
 	int64_t needed_ns;                /* the time of a stage that can judge the goals … */
 	bool by_limit;                    /* … which is long for a queue to exceed the limit, not for its requests */
-	struct load_search_answer answer; /* what is known */
+	struct load_search_answer answer; /* the current answer */
 	bool weighed;                     /* the answer is from stages with enough requests */
-	bool alone;                       /* requests that ran alone missed the goals: no load meets them */
+	bool alone;                       /* requests running alone missed the goals: no load meets them */
 };
 
 /* `spent_ns`: the time of the stages so far. Fails only when memory runs out. */

@@ -32,8 +32,8 @@ static double count_good(const struct earlier_stage *stage, const struct search_
 	return count_within(stage, goal, goal->limit_ns);
 }
 
-/* How far a request is beyond the goal's limit, as a logarithm. A request that failed is far beyond it, and one without
- * the figure far below. */
+/* How far a request is beyond the goal's limit, as a logarithm. A request failing is far beyond it, and one without the
+ * figure far below. */
 static double beyond(const struct earlier_request *row, const struct search_goal *goal)
 {
 	const double far = 5;
@@ -60,9 +60,9 @@ static int percentile_without(const struct earlier_stage *stage, const struct se
 	return s.failed ? ipf_error_memory(err) : 0;
 }
 
-/* The probability that the percentile is within the limit. A jackknife over blocks gives its standard error and its
- * bias: requests that follow each other wait in the same queue, and a stage may have seen few of the bursts that make a
- * high percentile. */
+/* The probability the percentile is within the limit. A jackknife over blocks gives its standard error and its bias:
+ * requests following each other wait in the same queue, and a stage may have seen few of the bursts making a high
+ * percentile. */
 static int probability_of(const struct earlier_stage *stage, const struct search_goal *goal, double whole, double *met,
                           struct ipf_error *err)
 {
@@ -80,7 +80,7 @@ static int probability_of(const struct earlier_stage *stage, const struct search
 	return 0;
 }
 
-/* The probability that the stage met all goals: that of the least likely one, since goals fail together. */
+/* The probability the stage met all goals: that of the least likely one, since goals fail together. */
 static int probability_met(struct search_trial *trial, const struct search_goals *goals, struct ipf_error *err)
 {
 	double met, percentile;
@@ -140,7 +140,7 @@ static bool lateness_decides(const struct earlier_stage *stage, const struct sea
 	return true;
 }
 
-/* Sums of the times of the requests that started in a quarter of the stage. */
+/* Sums of the times of the requests starting in a quarter of the stage. */
 static struct moments {
 	double count, sum, squares;
 } times_of_quarter(const struct earlier_stage *stage, int quarter)
@@ -251,7 +251,7 @@ static double load_of(const struct search_of *of, const struct earlier_stage *st
 	return of->users || of->concurrency ? (double)stage->users : stage->rate;
 }
 
-/* Is this a stage that the search could have tried? */
+/* Is this a stage the search could have tried? */
 static bool is_trial(const struct search_of *of, const struct earlier_stage *stage)
 {
 	bool closed = of->users || of->concurrency;
@@ -261,7 +261,7 @@ static bool is_trial(const struct search_of *of, const struct earlier_stage *sta
 	       load_of(of, stage) > 0;
 }
 
-/* A goal that the run cannot have measured would pass for met. */
+/* A goal the run cannot have measured would pass for met. */
 static int check_streamed(const struct search_of *of, const struct earlier_stage *stage, struct ipf_error *err)
 {
 	for (int i = 0; i < of->goals->count && stage->not_streamed > 0; i++) {

@@ -4,8 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* The stretch was chosen for how steady it is, so that its parts differ by less than others would: an interval from
- * them alone holds the rate in 85 to 93 % of all runs. This much wider, it is in 91 to 98 % of runs with one, 10 and 50
+/* The stretch was chosen for how steady it is, so its parts differ by less than others would: an interval from them
+ * alone holds the rate in 85 to 93 % of all runs. This much wider, it is in 91 to 98 % of runs with one, 10 and 50
  * servers, uniform, exponential and log-normal (sigma 1) times of service, and 10 to 120 s. */
 #define CHOSEN 1.3
 
@@ -54,7 +54,7 @@ static double slope(const double *times, size_t n)
 	return bottom > 0 ? top / bottom : NAN;
 }
 
-/* Five parts with the same number of answers each: how much the times that they took differ, says how sure the rate is.
+/* Five parts with the same number of answers each: how much the times they took differ, says how sure the rate is.
  * Times have no bad values where answers come in groups, as rates of parts do, which are infinite within a group. */
 static bool estimate(const double *times, size_t n, struct sustained_rate *found)
 {
@@ -106,7 +106,7 @@ static double *answer_times(const struct earlier_stage *stage, size_t *count)
 	return times;
 }
 
-/* The time that the fastest tenth of the answers took. -1: out of memory. */
+/* The time the fastest tenth of the answers took. -1: out of memory. */
 static int fast_latency(const struct earlier_stage *stage, double *latency_s, struct ipf_error *err)
 {
 	double *latencies = calloc(stage->count + 1, sizeof *latencies);

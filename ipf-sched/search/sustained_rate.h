@@ -1,4 +1,4 @@
-/* The highest rate that a server sustained, from a stage that requested more than that.
+/* The highest rate a server sustained, from a stage that requested more than that.
  *
  *     struct sustained_rate s;
  *     if (sustained_rate_find(&runs.stages[0], &s, &err) == 1) … s.rate, between s.least and s.most …
@@ -17,7 +17,7 @@
 struct sustained_rate {
 	double rate, least, most; /* successful requests per second, and its 95 % interval */
 	double begin_s, end_s;    /* the steady stretch, in seconds from the start of the run */
-	double latency_s;         /* of the fastest tenth of the answers */
+	double latency_s;         /* the fastest tenth of the answers */
 	bool saturated;           /* false: no more than this was requested, and the server may sustain more */
 };
 
@@ -25,10 +25,10 @@ struct sustained_rate {
 #define SUSTAINED_RATE_USEFUL 0.5
 
 /* Is the interval narrow enough to plan a run by, and the stretch at least as long as a fast request? In a shorter one,
- * the server answered what it computed all at the same time, which shows no rate that it sustains. */
+ * the server answered requests computed all at the same time, which shows no rate it sustains. */
 bool sustained_rate_useful(const struct sustained_rate *found);
 /* How long the steady stretch should be: at least 10 s and ten times the latency, and long enough for an interval of a
- * fifth to either side, going by the law that it narrows with the square root of its length. */
+ * fifth to either side, going by the law it narrows with the square root of its length. */
 double sustained_rate_enough_s(const struct sustained_rate *found);
 
 enum { SUSTAINED_RATE_LEAST = 60 }; /* answers that sustained_rate_find needs */

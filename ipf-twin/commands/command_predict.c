@@ -18,7 +18,7 @@ static const struct option_spec specs[] = {
 	     "number of servers of the twin's kind, at most 1024; --balance chooses among them (default: 1). MIN:MAX: by "
 	     "the load, with delay=TIME until one is ready (5s), idle=TIME before one goes (10s), scale-at=N requests for "
 	     "each (8), on=load|running|waiting (load). N,N@TIME: another number from that time of the run on"),
-	RUN_ROW_BALANCE(OPTIONS, run, "replicas", "that of the twin's servers, if it is known, or round-robin"),
+	RUN_ROW_BALANCE(OPTIONS, run, "replicas", "the twin's, if it is known, or round-robin"),
 	OPTION(OPTION_SEED, 0, "seed", "N", OPTIONS, common, "seed of the twin's random times (default: the schedule's, or 1)"),
 	OPTION_HEADING("Time limits and stopping"),
 	RUN_ROWS_TIMEOUT(OPTIONS, run),

@@ -28,7 +28,7 @@ struct read_options {
 		OPTION(OPTION_TEXT, 0, "stage", "NAME", struct read_options, stage,                                            \
 	           "measure this stage only, also if it is a warm-up"),                                                    \
 		OPTION_CHOICE_OF(0, "from", "TOOL", struct read_options, from, importer_names,                                 \
-	                     "the tool that wrote RESULTS (default: recognised by the content); tools:" IMPORTER_CHOICES), \
+	                     "the writer of RESULTS (default: recognised by the content); tools:" IMPORTER_CHOICES),       \
 		OPTION_HEADING("Common options"), OUTPUT_OPTION(struct read_options, common),                                  \
 		COMMAND_OPTIONS(struct read_options, common)
 
@@ -38,7 +38,7 @@ struct measured_run {
 	struct run_data run;
 	struct workload workload;
 	bool has_trace;
-	struct ipf_error bad; /* of the first stream that was cut or has an error: the valid part is used; IPF_OK */
+	struct ipf_error bad; /* the first stream cut or with an error: the valid part is used; IPF_OK */
 };
 
 /* -1: nothing can be used. Release it in any case. */
@@ -48,9 +48,9 @@ int measured_run_read(struct measured_run *m, const struct read_options *options
 const struct workload *measured_run_workload(const struct measured_run *m);
 void measured_run_release(struct measured_run *m);
 
-/* The parts of the run, to tell what a model or an explanation rests on: a new list. */
+/* The parts of the run, as the basis of a model or an explanation: a new list. */
 json_t *measured_run_parts(const struct measured_run *m);
-/* Writes a JSON file that begins with "ipf": kind, "version" and "tool", and has these members, numbers with so many
+/* Writes a JSON file beginning with "ipf": kind, "version" and "tool", and has these members, numbers with so many
  * digits. Takes `json` over. */
 int write_document(const char *kind, json_t *json, int digits, const char *output, struct ipf_error *err);
 /* Ends a command: its exit status, with the error told. */

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define ROUNDS      12
-#define LEAST_PIVOT 1e-9 /* of a column that is almost a sum of others, in units of itself */
+#define LEAST_PIVOT 1e-9 /* for a column that is almost a sum of others, in units of itself */
 
 void robust_fit_add(struct robust_fit *fit, const double *x, double y)
 {
@@ -115,7 +115,7 @@ static void fit_once(struct robust_fit *fit, bool weighted, double inverse[ROBUS
 	}
 }
 
-/* ---- what does not belong ---- */
+/* ---- outliers ---- */
 
 static int compare(const void *a, const void *b)
 {
@@ -123,7 +123,7 @@ static int compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Sets residuals and the scale; leaves out what is far. */
+/* Sets residuals and the scale; leaves out outliers. */
 static bool judge(struct robust_fit *fit)
 {
 	double *sizes = malloc((size_t)fit->count * sizeof *sizes);

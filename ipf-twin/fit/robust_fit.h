@@ -1,5 +1,5 @@
 /* Least squares for steps: y = Σ coefficient × x, with non-negative coefficients, errors in proportion to y, and rows
- * that do not belong (pauses, steps that were more than they seem) left out.
+ * that do not belong (pauses, steps more than they seem) left out.
  *
  *     struct robust_fit fit = {.columns = 3};
  *     for each row: robust_fit_add(&fit, (double[]){1, sequences, tokens}, length_ns);
@@ -36,7 +36,7 @@ struct robust_fit {
 	/* After robust_fit_solve. */
 	double value[ROBUST_COLUMNS];
 	double deviation[ROBUST_COLUMNS]; /* standard deviation of the value; NAN: it cannot be told from the others */
-	double scale;                     /* of relative residuals */
+	double scale;                     /* the relative residuals' */
 	int64_t used;                     /* rows that were not left out */
 };
 

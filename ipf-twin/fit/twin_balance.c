@@ -12,11 +12,11 @@ struct choices {
 	const struct measured_request **starts, **ends; /* its requests, by their starts and by their ends */
 	int64_t count;
 	struct server {
-		int64_t turn; /* of its last request, from 1; 0: it had none */
+		int64_t turn; /* its last request's, from 1; 0: it had none */
 		int64_t in_flight;
 		bool known;              /* had a request in this part */
-	} * servers;                 /* of the part */
-	int32_t *last;               /* of each session: the server of its last request; -1 */
+	} * servers;                 /* the part's */
+	int32_t *last;               /* each session's: the server of its last request; -1 */
 	int32_t first, server_count; /* number of the part's first server, and how many were seen */
 };
 

@@ -11,8 +11,8 @@
 #include <string.h>
 
 #define SERVER_STEPS   50   /* that a server is judged by */
-#define SERVER_DIFFERS 0.15 /* of the length of a step: another server */
-#define ERROR_MOST     0.5  /* of the median of E2E, at half of the loads: another kind of server */
+#define SERVER_DIFFERS 0.15 /* as a share of a step's length: another server */
+#define ERROR_MOST     0.5  /* as a share of the median E2E, at half of the loads: another kind of server */
 #define TAIL_LEAST     100  /* requests, for an error at p99 */
 
 int twin_check_run(const struct run_data *run, const struct verdict_finding *finding, struct ipf_error *err)
@@ -37,8 +37,8 @@ int twin_check_run(const struct run_data *run, const struct verdict_finding *fin
 
 /* ---- one server? ---- */
 
-/* The median of what steps take longer than by the twin; NAN: too few of which all is known. *at: the first step of the
- * next server. */
+/* The median excess of steps over the twin's; NAN: too few of which all is known. *at: the first step of the next
+ * server. */
 static double longer_by(const struct twin *twin, const struct twin_steps *steps, int64_t *at, struct samples *values)
 {
 	int32_t server = steps->list[*at].server;
@@ -52,7 +52,7 @@ static double longer_by(const struct twin *twin, const struct twin_steps *steps,
 	return values->count < SERVER_STEPS ? NAN : samples_percentile(values, 50);
 }
 
-/* The same of what its answers took. */
+/* The same for whole answers. */
 static double spans_longer_by(const struct twin *twin, const struct twin_data *data, int64_t *at,
                               struct samples *values)
 {
@@ -85,7 +85,7 @@ int twin_check_servers(const struct twin *twin, const struct twin_data *data, co
 		return ipf_error_memory(err);
 	return most > least * (1 + SERVER_DIFFERS)
 	           ? ipf_error_set(err, IPF_INPUT,
-	                           "no twin of several servers that differ: steps of one take %.0f %% longer than those of "
+	                           "no twin of several different servers: steps of one take %.0f %% longer than those of "
 	                           "another",
 	                           100 * (most / least - 1))
 	           : 0;
@@ -116,7 +116,7 @@ static double in_flight_of(const struct twin_data *data, int32_t stage)
 	return last_ns > first_ns ? busy_ns / (double)(last_ns - first_ns) : 0;
 }
 
-/* Of each stage that has enough requests. */
+/* The error for each stage with enough requests. */
 static int find_levels(struct twin *twin, struct twin_replay *c, struct ipf_error *err)
 {
 	for (int32_t stage = 0; stage < c->data->stages && twin->level_count < TWIN_LEVELS; stage++) {
@@ -132,7 +132,7 @@ static int find_levels(struct twin *twin, struct twin_replay *c, struct ipf_erro
 	return 0;
 }
 
-/* Of the jitter that is the most there can be, as much as predicts the runs best. */
+/* Keeps the share of the greatest possible jitter predicting the runs best. */
 static int choose_jitter(struct twin *twin, struct twin_replay *c, struct ipf_error *err)
 {
 	static const double parts[] = {0, 0.25, 0.5, 1};
@@ -157,7 +157,7 @@ static int set_errors(struct twin *twin, struct twin_replay *c, const struct twi
 	if (twin_limits_try(twin, c, steps, err) < 0 || (twin->by_spans && choose_jitter(twin, c, err) < 0) ||
 	    twin_replay_run(c, twin, err) < 0)
 		return -1;
-	/* no request found the server idle: what all are later than predicted is the overhead */
+	/* no request found the server idle: the common lateness is the overhead */
 	if (isnan(twin->p[TWIN_OVERHEAD].value) && c->late.count > 0) {
 		double late = samples_percentile(&c->late, 50);
 		double most = twin_value(twin, TWIN_STEP_BASE) + twin_value(twin, TWIN_STEP_SEQUENCE);
@@ -192,7 +192,7 @@ static int compare_errors(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Of the median E2E, at the median of the loads. */
+/* The error of the median E2E, at the median of the loads. */
 static double middle_error(const struct twin *twin)
 {
 	double list[TWIN_LEVELS];

@@ -114,7 +114,7 @@ static bool add_row(struct reading *r, const struct row *row, const struct resul
 	return true;
 }
 
-/* What it waited for its connection; 0: it used one that there was. */
+/* The wait for its connection; 0: it used one that there was. */
 static int64_t connecting(const struct row *row)
 {
 	int64_t setup = row_get(row, ROW_SETUP_NS), connect = row_get(row, ROW_CONNECT_NS);
@@ -280,7 +280,7 @@ static uint64_t *path_to(const struct prefix_tree *tree, uint32_t node, int64_t 
 	return keys;
 }
 
-/* Nodes of the tree can be of several blocks: what is known up to the end of a block is the node before. */
+/* Nodes of the tree can be of several blocks: the node before the end of a block is the known part. */
 int twin_data_blocks(const struct twin_data *data, const struct measured_request *request,
                      void (*add)(void *to, uint64_t hash), void *to)
 {

@@ -3,10 +3,9 @@
 #include <math.h>
 
 #define REQUESTS_LEAST 20
-#define EVENTS_LEAST   8 /* of a request, so that the last one, whose drafts are cut, counts little */
-#define NONE_BELOW                                                                                                     \
-	1.02 /* tokens of a step, on average: no drafts, but a token that came in two events, or two in one */
-#define SHARE_FLOOR 0.005
+#define EVENTS_LEAST   8    /* a request's, so the last one, whose drafts are cut, counts little */
+#define NONE_BELOW     1.02 /* tokens of a step, on average: no drafts, but a token coming in two events, or two in one */
+#define SHARE_FLOOR    0.005
 
 static void set_none(struct twin *twin)
 {
@@ -76,8 +75,8 @@ static double share_of_mean(int drafts, double mean)
 	return (low + high) / 2;
 }
 
-/* Of the steps that decoded, over all requests. Without the first event, which has one token, and with half of the
- * last one. */
+/* Counts for the steps that decoded, over all requests. Without the first event, which has one token, and with half of
+ * the last one. */
 static bool measure(const struct twin_data *data, struct moments *m)
 {
 	double tokens = 0, steps = 0, squares = 0;

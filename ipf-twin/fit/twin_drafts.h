@@ -1,7 +1,6 @@
-/* Speculative decoding, as it shows in the answers: a step that decodes gives a token, and then those of its drafts up
- * to the first that is refused. With K drafts, each accepted with probability a, j < K of them are with a^j (1 - a),
- * all with a^K (Leviathan, Kalman, Matias: Fast Inference from Transformers via Speculative Decoding, 2023,
- * section 3.1).
+/* Speculative decoding, as it shows in the answers: a step decoding gives a token, and then those of its drafts up to
+ * the first that is refused. With K drafts, each accepted with probability a, j < K of them are with a^j (1 - a), all
+ * with a^K (Leviathan, Kalman, Matias: Fast Inference from Transformers via Speculative Decoding, 2023, section 3.1).
  */
 #ifndef TWIN_TWIN_DRAFTS_H
 #define TWIN_TWIN_DRAFTS_H

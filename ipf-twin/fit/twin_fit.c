@@ -8,16 +8,16 @@
 
 #include <math.h>
 
-#define STEPS_LEAST  50 /* of which all is known */
-#define ROWS_LEAST   20 /* of a kind */
-#define ALONE_LEAST  5  /* requests that found the server idle */
+#define STEPS_LEAST  50 /* steps of which all is known */
+#define ROWS_LEAST   20 /* a kind's */
+#define ALONE_LEAST  5  /* requests finding the server idle */
 #define PAUSES_LEAST 3
 #define PAUSE_LEAST  0.5e6 /* ns: shorter ones cannot be told from noise of the network */
 #define JITTER_MOST  1     /* by spans: more is no variation of steps */
-#define FLOOR        0.005 /* of a value: no interval is narrower on each side, since no clock is exact */
+#define FLOOR        0.005 /* a value's: no interval is narrower on each side, since no clock is exact */
 
-/* Before anything is known of the limit: the shortest third of the prompts was computed in one step. By spans nothing
- * will be known of it: what several steps of a prompt cost is part of the speed of prompts. */
+/* Before anything is known of the limit: the shortest third of the prompts was computed in one step. Spans cannot show
+ * it: the cost of several steps of a prompt is part of the speed of prompts. */
 static int guess_limit(struct twin *twin, const struct twin_data *data, const struct twin_steps *steps)
 {
 	struct samples prompts = {0};
@@ -119,7 +119,7 @@ static int fit_lengths(struct twin *twin, struct robust_fit *fit, const struct t
 	return !twin->by_spans && twin_limits_step_tokens(twin, data, steps) < 0 ? ipf_error_memory(err) : 0;
 }
 
-/* ---- what varies between steps ---- */
+/* ---- variation between steps ---- */
 
 /* The relative residual of a step of which all is known; NAN: of another. */
 static double residual(const struct twin *twin, const struct twin_step *s)
@@ -131,8 +131,8 @@ static double residual(const struct twin *twin, const struct twin_step *s)
 	       1;
 }
 
-/* Neighbours share a time: what the clock adds to one it takes from the other, so that their covariance is minus the
- * variance of a time, of which a length has twice as much. */
+/* Neighbours share a time: the clock's error is added to one and subtracted from the other, so their covariance is
+ * minus the variance of a time, of which a length has twice as much. */
 static void set_jitter(struct twin *twin, const struct robust_fit *fit, const struct twin_steps *steps)
 {
 	const double most = ROBUST_CUT * fit->scale;
@@ -185,8 +185,8 @@ static void set_pauses(struct twin *twin, const struct robust_fit *fit, const st
 	twin_set(twin, TWIN_PAUSE_EVERY, every, every / (1 + part), part < 1 ? every / (1 - part) : 1e15);
 }
 
-/* What spans vary by, if their steps did so one by one: the greatest jitter that there can be, of which as much is kept
- * as predicts the runs best (twin_check.h). */
+/* The variation of spans, if their steps varied one by one: the greatest jitter possible, of which the share predicting
+ * the runs best is kept (twin_check.h). */
 static void set_variation(struct twin *twin, const struct robust_fit *fit)
 {
 	double steps = 0, rows = 0;
@@ -210,8 +210,8 @@ static void set_prefix_cache(struct twin *twin, const struct twin_data *data)
 		twin_set(twin, TWIN_PREFIX_CACHE, 1, 1, 1);
 	else
 		twin_set_unknown(twin, TWIN_PREFIX_CACHE, NAN,
-		                 data->cached_reported ? "no prompt was found in a cache: prompts that begin alike would tell"
-		                                       : "the server does not say what it found in a cache");
+		                 data->cached_reported ? "no prompt was found in a cache: prompts beginning alike would show it"
+		                                       : "the server does not report cache hits");
 }
 
 int twin_fit(struct twin *twin, const struct twin_data *data, const struct twin_steps *steps, bool by_spans,
@@ -223,7 +223,7 @@ int twin_fit(struct twin *twin, const struct twin_data *data, const struct twin_
 	twin->by_spans = by_spans;
 	if (guess_limit(twin, data, steps) < 0)
 		return ipf_error_memory(err);
-	const int rounds = by_spans ? 1 : 3; /* nothing that a round finds changes which spans there are */
+	const int rounds = by_spans ? 1 : 3; /* nothing a round finds changes which spans there are */
 	for (int round = 0; round < rounds && result == 0; round++)
 		result = fit_lengths(twin, &fit, data, steps, err);
 	if (result == 0) {

@@ -8,7 +8,7 @@
  *    known: those of decoding alone while nobody waited, those with first tokens of requests that were sent while the
  *    step before was under way; and to the time to first token of requests that found the server idle, which has the
  *    overhead besides.
- * 2. The residuals give the jitter (what follows from the clock alone cancels out between neighbours: a late time makes
+ * 2. The residuals give the jitter (the clock's own errors cancel out between neighbours: a late time makes
  *    one step longer and the next one shorter) and the pauses.
  * 3. The limits (twin_limits.h) show where requests wait.
  */

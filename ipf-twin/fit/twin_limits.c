@@ -10,14 +10,14 @@
 #include <stdlib.h>
 
 #define BLOCKED_LEAST 30  /* steps in which requests waited, for a limit to be looked for */
-#define LIMIT_BETTER  0.8 /* of the distance without it, at most, for a limit to be known */
+#define LIMIT_BETTER  0.8 /* as a share of the distance without it, at most, for a limit to be known */
 #define LIMIT_GAIN    0.01
-#define TOKENS_BETTER 0.5  /* of the distance without it, for a limit of tokens that no step shows */
-#define TOKENS_NEAR   0.03 /* a distance that a right one leaves, at most */
-#define CHUNKS_MOST   256  /* steps that a prompt is followed over */
-#define CHUNKS_LEAST  5    /* full steps that show their limit */
-#define WHOLE_WITHIN  0.2  /* of its length, a step of known prompts */
-#define CHUNK_PART    0.2  /* of what a prompt had left, at least, for a step to have a part of it */
+#define TOKENS_BETTER 0.5  /* as a share of the distance without it, for a limit of tokens that no step shows */
+#define TOKENS_NEAR   0.03 /* a distance a right one leaves, at most */
+#define CHUNKS_MOST   256  /* steps a prompt is followed over */
+#define CHUNKS_LEAST  5    /* full steps showing their limit */
+#define WHOLE_WITHIN  0.2  /* its length's, a step of known prompts */
+#define CHUNK_PART    0.2  /* as a share of a prompt's rest, at least, for a step to have a part of it */
 
 double twin_step_length(const struct twin *twin, double sequences, double context, double prompt)
 {
@@ -27,8 +27,8 @@ double twin_step_length(const struct twin *twin, double sequences, double contex
 
 /* ---- tokens of a step ---- */
 
-/* A prompt of several steps beside sequences that decode: what the steps before its first token computed of it follows
- * from their lengths. */
+/* A prompt of several steps beside sequences that decode: the part computed before its first token follows from the
+ * steps' lengths. */
 static void look_at_prompt(const struct twin *twin, const struct twin_steps *steps, const struct measured_request *r,
                            const struct twin_passage *p, struct samples *full)
 {
@@ -49,7 +49,7 @@ static void look_at_prompt(const struct twin *twin, const struct twin_steps *ste
 	}
 }
 
-/* Requests that found the server idle: a prompt of s steps takes s times what every step takes. */
+/* Requests finding the server idle: a prompt of s steps takes s times the constant part of a step. */
 static void bracket_idle(const struct twin *twin, const struct measured_request *r, double *low, double *high)
 {
 	const double step = twin_value(twin, TWIN_STEP_BASE) + twin_value(twin, TWIN_STEP_SEQUENCE);
@@ -89,7 +89,9 @@ static void set_step_tokens(struct twin *twin, struct samples *full, double leas
 		twin_set(twin, TWIN_STEP_TOKENS, round((low + high) / 2), floor(low), ceil(high));
 		return;
 	}
-	snprintf(why, sizeof why, "no step computed more than %.0f tokens that shows a limit; longer prompts would tell",
+	snprintf(why, sizeof why,
+	         "no step computed more than %.0f tokens with a visible limit; longer prompts would show "
+	         "it",
 	         least);
 	twin_set_unknown(twin, TWIN_STEP_TOKENS, least > 0 ? least : NAN, why);
 }
@@ -118,11 +120,11 @@ int twin_limits_step_tokens(struct twin *twin, const struct twin_data *data, con
 
 /* ---- sequences and their room ---- */
 
-/* What the limits of sequences and of blocks may be. */
+/* Possible limits of sequences and of blocks. */
 struct twin_limit_candidates {
 	int64_t blocked; /* steps beside which requests waited for more than a step */
 	double sequences[3];
-	double blocks;         /* the most that were in use */
+	double blocks;         /* the most in use */
 	double own_blocks;     /* without those that several requests may have shared */
 	double seen_sequences; /* the most that got tokens in a step */
 };
@@ -167,7 +169,7 @@ static void find_sequences(const struct twin_steps *steps, const int64_t *times,
 		with_tokens = steps->list[k].sequences > with_tokens ? steps->list[k].sequences : with_tokens;
 	for (int64_t n = 1; n <= most; n++)
 		mode = times[n] >= times[mode] ? n : mode;
-	mode = mode > with_tokens ? mode : with_tokens; /* so many were there for certain */
+	mode = mode > with_tokens ? mode : with_tokens; /* this many were there for certain */
 	found->sequences[0] = (double)mode;
 	found->sequences[1] = (double)with_tokens;
 	found->sequences[2] = (double)most;
@@ -259,7 +261,7 @@ static void set_unknown(struct twin *twin, const struct twin_limit_candidates *f
 
 /* ---- which of them there are ---- */
 
-/* Tries one limit more; keeps it if it is clearly better than what is best so far. */
+/* Tries one limit more; keeps it if it is clearly better than the best so far. */
 static int try_limit(struct twin *twin, struct twin_replay *c, enum twin_parameter_id id, double value, double *best,
                      struct ipf_error *err)
 {
@@ -286,7 +288,7 @@ static int try_sequences(struct twin *twin, struct twin_replay *c, const struct 
 	return result;
 }
 
-/* Where no step shows its limit by itself: several prompts that are computed together do, by what others wait. */
+/* If no step shows its limit by itself: several prompts computed together do, by the waits of others. */
 static int try_step_tokens(struct twin *twin, struct twin_replay *c, double *best, struct ipf_error *err)
 {
 	const struct twin_parameter *p = &twin->p[TWIN_STEP_TOKENS];
@@ -295,7 +297,7 @@ static int try_step_tokens(struct twin *twin, struct twin_replay *c, double *bes
 	struct twin_size size = {TWIN_STEP_TOKENS, p->at_least, 16 * p->at_least, *best, .size = NAN};
 	if (twin_size_find(twin, c, &size, err) < 0)
 		return -1;
-	/* what a step computed is known within a fifth, and less where several prompts were in it */
+	/* the tokens of a step are known within a fifth, and less where several prompts were in it */
 	if (size.size == p->at_least && size.distance > TOKENS_NEAR) {
 		size = (struct twin_size){TWIN_STEP_TOKENS, p->at_least / 3, p->at_least, *best, .size = NAN};
 		if (twin_size_find(twin, c, &size, err) < 0)
@@ -308,7 +310,7 @@ static int try_step_tokens(struct twin *twin, struct twin_replay *c, double *bes
 	return 0;
 }
 
-/* All that the runs computed, in blocks: a cache of this size forgets nothing. */
+/* All the runs computed, in blocks: a cache of this size forgets nothing. */
 static double all_blocks(const struct twin_data *data)
 {
 	double sum = 0;
@@ -319,8 +321,8 @@ static double all_blocks(const struct twin_data *data)
 	return sum;
 }
 
-/* Prompts that share blocks: how many are in use at once cannot be counted, and a cache also keeps what may be used
- * again, so that sizes are tried, from the own blocks of all sequences to all blocks of the runs. */
+/* Prompts sharing blocks: the blocks in use at once cannot be counted, and a cache also keeps blocks for later use.
+ * Sizes are tried, from the own blocks of all sequences to all blocks of the runs. */
 static int try_sizes(struct twin *twin, struct twin_replay *c, const struct twin_limit_candidates *found, double *best,
                      struct ipf_error *err)
 {

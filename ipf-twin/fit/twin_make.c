@@ -7,7 +7,7 @@
 #include <math.h>
 
 #define NEAR        0.05 /* a distance that no other fit can make much less */
-#define SPANS_BELOW 0.5  /* of the distance by steps, at most, for spans to be taken */
+#define SPANS_BELOW 0.5  /* as a share of the distance by steps, at most, for spans to be taken */
 
 static int make_by(struct twin *twin, const struct twin_data *data, const struct twin_steps *steps, bool by_spans,
                    double *distance, struct ipf_error *err)
@@ -23,7 +23,7 @@ static int make_by(struct twin *twin, const struct twin_data *data, const struct
 	return 0;
 }
 
-/* Steps that cannot be told apart, by what whole answers took. */
+/* Steps that cannot be told apart, by the time of whole answers. */
 static int try_spans(struct twin *twin, const struct twin_data *data, const struct twin_steps *steps, double distance,
                      struct ipf_error *err)
 {

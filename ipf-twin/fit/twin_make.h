@@ -1,4 +1,4 @@
-/* A twin of the server of a run, from its results: fitted to its steps, or to what whole answers took where that
+/* A twin of the server of a run, from its results: fitted to its steps, or to the time of whole answers where that
  * predicts the run clearly better (twin_rows.h).
  */
 #ifndef TWIN_TWIN_MAKE_H

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define STEPS_LEAST  50 /* that only decode, before those count beside which requests waited */
-#define ROWS_LEAST   20 /* of a kind */
+#define ROWS_LEAST   20 /* a kind's */
 #define EPISODE_MOST 64 /* steps */
 #define SPAN_LEAST   4  /* events of a span after its first one */
 
@@ -58,8 +58,8 @@ static int64_t add_episodes(struct robust_fit *fit, const struct twin_steps *ste
 	return fit->count - before;
 }
 
-/* Requests that found the server idle: what they took besides their steps is the overhead. Only prompts of which it is
- * known in how many steps they were computed: as long as one that was seen in one step, if the limit is not known. */
+/* Requests finding the server idle: their time besides their steps is the overhead. Only prompts of which it is known
+ * in how many steps they were computed: as long as one that was seen in one step, if the limit is not known. */
 static int64_t add_alone(struct robust_fit *fit, const struct twin *twin, const struct twin_data *data,
                          const struct twin_steps *steps)
 {
@@ -93,8 +93,8 @@ void twin_rows_of_steps(struct robust_fit *fit, const struct twin *twin, const s
 
 /* ---- by spans ---- */
 
-/* How much a request of each stage counts, so that all stages count alike: else one beyond saturation, where most
- * requests are and least is as the model has it, would outweigh those below. NULL: out of memory. */
+/* How much a request of each stage counts, so all stages count alike: else one beyond saturation, where most requests
+ * are and least is as the model has it, would outweigh those below. NULL: out of memory. */
 static double *stage_weights(const struct twin_data *data, int64_t first, int64_t next)
 {
 	double *weights = calloc((size_t)data->stages, sizeof *weights), stages = 0;

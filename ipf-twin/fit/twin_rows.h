@@ -1,14 +1,14 @@
 /* The rows to which the lengths of steps are fitted (robust_fit.h), from two views of the same events.
  *
- * By steps: those that only decode, stretches of steps in which prompts were computed. Requires that the events of a
- * step come together, nearer than steps follow each other.
+ * By steps: those that only decode, stretches of steps in which prompts were computed. Requires the events of a step
+ * come together, nearer than steps follow each other.
  *
- * By spans: what each answer took from its first event to its last. As many steps as it has events after the first one;
- * in them, every event of any answer is a sequence in a step, and prompts whose first token came meanwhile were
- * computed. It requires nothing of single times, so that it holds for servers that hand tokens out late, or whose steps
- * are shorter than what a clock sees; but a single step is not seen.
+ * By spans: the time of each answer from its first event to its last. As many steps as it has events after the first
+ * one; in them, every event of any answer is a sequence in a step, and prompts whose first token came meanwhile were
+ * computed. It requires nothing of single times, so it holds for servers that hand tokens out late, or whose steps are
+ * shorter than the clock's resolution; but a single step is not seen.
  *
- * With both, the time to first token of requests that found the server idle, which has the overhead besides.
+ * With both, the time to first token of requests finding the server idle, which has the overhead besides.
  */
 #ifndef TWIN_TWIN_ROWS_H
 #define TWIN_TWIN_ROWS_H
@@ -35,10 +35,10 @@ void twin_rows_of_steps(struct robust_fit *fit, const struct twin *twin, const s
                         const struct twin_steps *steps);
 void twin_rows_of_spans(struct robust_fit *fit, const struct twin *twin, const struct twin_data *data,
                         const struct twin_steps *steps);
-/* What the steps of a row take by the twin, in ns, without overhead and what waiting requests add. */
+/* The time of a row's steps by the twin, in ns, without overhead and the delay by waiting requests. */
 double twin_row_length(const struct twin *twin, const double x[COLUMN_COUNT]);
-/* Only what the answers of one server took: that of the request `first`; next: the first request of the next one. -1:
- * out of memory. */
+/* Only the answers of one server: that of the request `first`; next: the first request of the next one. -1: out of
+ * memory. */
 int twin_rows_of_server(struct robust_fit *fit, const struct twin_data *data, int64_t first, int64_t *next,
                         struct ipf_error *err);
 

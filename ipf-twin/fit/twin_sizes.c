@@ -2,8 +2,8 @@
 
 #include <math.h>
 
-#define BETTER 0.8   /* of the distance without a limit, at most */
-#define STEP   1.35  /* from one size that is tried first to the next, at most */
+#define BETTER 0.8   /* as a share of the distance without a limit, at most */
+#define STEP   1.35  /* from one size tried first to the next, at most */
 #define FINE   1.003 /* and at last */
 
 /* The distance with a limit of this size; -1: out of memory. */
@@ -14,7 +14,7 @@ static double distance_at(struct twin *twin, struct twin_replay *c, enum twin_pa
 	return twin_replay_run(c, twin, err) < 0 ? -1 : twin_replay_distance(c);
 }
 
-/* Between the neighbours of a size that was found to be the nearest. */
+/* Between the neighbours of a size found to be the nearest. */
 static int refine(struct twin *twin, struct twin_replay *c, struct twin_size *s, double step, struct ipf_error *err)
 {
 	for (step = sqrt(step); step > FINE; step = sqrt(step)) {

@@ -13,7 +13,7 @@
 
 struct twin_size {
 	enum twin_parameter_id id;
-	double least, most; /* none is less, and none of those that are tried first is more; 0 < least < most */
+	double least, most; /* none is less, and none of those tried first is more; 0 < least < most */
 	double without;     /* the distance if there is no such limit (twin_replay.h) */
 	double size;        /* out; NAN: no size is clearly nearer */
 	double distance;
@@ -22,7 +22,7 @@ struct twin_size {
 /* A size is nearer if its distance is so much less than that without a limit, and less than 0.8 of it. */
 #define TWIN_SIZE_GAIN 0.004
 
-/* Of sizes that are as near, the greatest. The twin is as before afterwards. -1: out of memory. */
+/* If several sizes are as near, takes the greatest. The twin is as before afterwards. -1: out of memory. */
 int twin_size_find(struct twin *twin, struct twin_replay *replay, struct twin_size *size, struct ipf_error *err);
 
 #endif

@@ -107,7 +107,7 @@ static double sum_of(const struct twin_series *series, int64_t count, int weight
 	return count > 0 ? series->list[count - 1].sums[weight] : 0;
 }
 
-/* What all requests up to this moment waited together, in ns. */
+/* The waits of all requests up to this moment together, in ns. */
 static double waited(const struct twin_spans *s, int64_t t_ns)
 {
 	const int64_t started = until(&s->starts, t_ns), answered = until(&s->firsts, t_ns);

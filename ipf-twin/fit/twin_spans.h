@@ -1,5 +1,5 @@
-/* What happened at a server between two moments, from the times of its answers, whatever the steps were: how many
- * tokens were decoded, at how much context, how many prompts were computed, how many requests waited.
+/* The work of a server between two moments, from the times of its answers, whatever the steps were: how many tokens
+ * were decoded, at how much context, how many prompts were computed, how many requests waited.
  *
  *     struct twin_spans spans;
  *     int64_t next;
@@ -24,8 +24,8 @@ struct twin_series {
 };
 
 struct twin_spans {
-	int64_t begin_ns;          /* of its first request */
-	struct twin_series starts; /* of requests: ns since the beginning */
+	int64_t begin_ns;          /* its first request's */
+	struct twin_series starts; /* requests: ns since the beginning */
 	struct twin_series firsts; /* first events: ns since the beginning, tokens of the prompt */
 	struct twin_series lasts;  /* last events */
 	struct twin_series events; /* after the first of an answer: tokens of context */
@@ -40,11 +40,11 @@ struct twin_span {
 /* next: the first request of the next server, or request_count. -1: out of memory. */
 int twin_spans_open(struct twin_spans *spans, const struct twin_data *data, int64_t first, int64_t *next,
                     struct ipf_error *err);
-void twin_spans_close(struct twin_spans *spans); /* also after an error */
+void twin_spans_close(struct twin_spans *spans); /* to be called after an error, too */
 
 /* After from_ns, up to to_ns, which is later. */
 struct twin_span twin_spans_between(const struct twin_spans *spans, int64_t from_ns, int64_t to_ns);
-/* Answers that have begun and not ended, and requests that wait, just after this moment. */
+/* Answers that have begun and not ended, and waiting requests, just after this moment. */
 int64_t twin_spans_decoding(const struct twin_spans *spans, int64_t at_ns);
 int64_t twin_spans_waiting(const struct twin_spans *spans, int64_t at_ns);
 

@@ -8,7 +8,7 @@
 #define GAPS_LEAST 50 /* gaps within answers: below, nothing is known of steps */
 #define GAP_SHARE  20 /* one of so many gaps is shorter than the one that is taken */
 #define GAP_PART   2  /* and so much of it tells steps apart */
-#define GAP_LEAST  5  /* of those that are at least so much of the median */
+#define GAP_LEAST  5  /* gaps of at least this share of the median */
 #define GAPS_TAKEN (1 << 20)
 
 static int compare(const void *a, const void *b)
@@ -81,7 +81,7 @@ int64_t twin_tokens_before(const struct measured_request *r, int32_t order)
 	return order == 0 ? 0 : r->events < 2 ? 1 : 1 + (order - 1) * (r->output_tokens - 1) / (r->events - 1);
 }
 
-/* What a step has of the event. */
+/* A step's part of the event. */
 static void count_event(struct twin_step *step, const struct measured_request *r, const struct measured_event *e)
 {
 	int64_t context = r->input_tokens + twin_tokens_before(r, e->order);
@@ -121,7 +121,7 @@ static void pass(struct twin_steps *s, const struct twin_data *data)
 	}
 }
 
-/* What each step has. */
+/* The contents of each step. */
 static void describe(struct twin_steps *s, const struct twin_data *data, int32_t *step_of, const int32_t *of_event)
 {
 	for (int64_t i = 0; i < data->event_count; i++) {

@@ -1,5 +1,5 @@
 /* The steps of a server, as the events of its answers show them: in continuous batching, all sequences of a step get
- * their tokens when it ends, so that events of different requests that come together are one step.
+ * their tokens when it ends, so events of different requests coming together are one step.
  *
  *     struct twin_steps steps;
  *     twin_steps_find(&steps, &data, &err);
@@ -21,18 +21,18 @@ struct twin_step {
 	int64_t length_ns; /* IPF_ABSENT: not known */
 	int32_t server;
 	int32_t sequences;      /* that got tokens */
-	int32_t firsts;         /* of them: their first */
+	int32_t firsts;         /* first events among them */
 	int32_t waiting;        /* requests that had been sent before the step began, and got no token until after it */
-	int64_t prompt_tokens;  /* of the prompts whose first token it has, without what was cached */
-	int64_t context_tokens; /* before the tokens that it computed, of those that were decoding */
-	int64_t held_blocks;    /* blocks of 16 tokens that the sequences with tokens in it hold … */
-	int64_t own_blocks;     /* … without those that were found in a cache, which several may share */
+	int64_t prompt_tokens;  /* prompts whose first token it has, without the cached part */
+	int64_t context_tokens; /* before the tokens it computed, of those that were decoding */
+	int64_t held_blocks;    /* blocks of 16 tokens the sequences with tokens in it hold … */
+	int64_t own_blocks;     /* … without those found in a cache, which several may share */
 	bool timely;            /* those with a first token in it were sent while the step before was under way */
 };
 
 /* A request among them. */
 struct twin_passage {
-	int32_t sent;  /* the step that was under way when it was sent, or the next one to end */
+	int32_t sent;  /* the step under way when it was sent, or the next one to end */
 	int32_t first; /* the step of its first token */
 	bool alone;    /* the server was idle when it was sent, and no other request came before its first token */
 };

@@ -18,9 +18,9 @@
 
 struct prediction {
 	struct predict_options options;
-	const char *path; /* of the twin */
+	const char *path; /* the twin's */
 	json_t *argv;
-	char sha256[65]; /* of the twin's file */
+	char sha256[65]; /* the twin's file's */
 	struct twin twin;
 	uint64_t seed;
 	struct api *api;
@@ -167,7 +167,7 @@ static json_t *replicas_json(const struct replicas_options *o)
 	return list;
 }
 
-/* What it was predicted from. */
+/* The sources of the prediction. */
 static int add_predicted(const struct prediction *r, json_t *header)
 {
 	json_t *p = json_object();
@@ -264,7 +264,7 @@ static int open_driver(struct prediction *r, struct ipf_error *err)
 	return twin_driver_open(&r->driver, &driver, err);
 }
 
-/* Beyond what the runs showed from which the twin was made, its parameters are not known. */
+/* Beyond the load of the runs from which the twin was made, its parameters are not known. */
 static json_t *extrapolated(const struct prediction *r)
 {
 	const struct {

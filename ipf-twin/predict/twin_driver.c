@@ -13,13 +13,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HELD_BYTES  (INT64_C(32) << 20) /* of requests that are read and not started, before reading stops */
+#define HELD_BYTES  (INT64_C(32) << 20) /* requests read and not started, before reading stops */
 #define LOOK_EVERY  1024                /* moments between looks at signals and the progress line */
 #define INPUT_MS    50                  /* between looks at signals while the schedule is awaited */
 #define ANSWERED_NS NS_PER_MS           /* a refusal takes this long, or else a closed loop of them would not end */
-#define LEAST_NS    NS_PER_US           /* … nor one of requests that are cancelled at once */
+#define LEAST_NS    NS_PER_US           /* … nor one of requests cancelled at once */
 
-/* What a replica has in flight. */
+/* A replica's requests in flight. */
 struct twin_load {
 	int64_t sequences, tokens;
 };
@@ -27,7 +27,7 @@ struct twin_load {
 struct twin_driver {
 	struct twin_driver_options o;
 	struct dispatch *dispatch;
-	struct deadline_heap deadlines; /* of all that is in flight */
+	struct deadline_heap deadlines; /* for all in flight */
 	struct twin_load *loads;
 	struct twin_request *spare;
 	struct buffer line;
@@ -36,8 +36,8 @@ struct twin_driver {
 	size_t lanes;
 	int64_t now_ns, grace_end_ns, held_bytes, bytes;
 	bool cache;                                         /* prefixes are */
-	int64_t draft_tokens;                               /* of a step for each sequence */
-	char no_token[96], not_answered[96], too_large[96]; /* what the records say */
+	int64_t draft_tokens;                               /* a step's for each sequence */
+	char no_token[96], not_answered[96], too_large[96]; /* error texts of the records */
 	struct twin_driver_result result;
 	struct ipf_error error; /* after which the run ends at once */
 };
@@ -115,7 +115,7 @@ static void write_record(struct twin_driver *d, const struct twin_request *q)
 		stream_writer_end_line(d->o.writer, &d->error);
 }
 
-/* What the client did itself is no failure of the server. */
+/* The client's own actions are no failure of the server. */
 static void tally(struct twin_driver *d, const struct twin_request *q, const char *message)
 {
 	if (q->error == RECORD_OK)
@@ -173,7 +173,7 @@ static bool await_input(struct twin_driver *d)
 	return !interrupted();
 }
 
-/* What precedes the fault is run. */
+/* The part before the fault is run. */
 static void end_input(struct twin_driver *d, const struct ipf_error *bad)
 {
 	if (bad->kind == IPF_SYSTEM)
@@ -184,7 +184,7 @@ static void end_input(struct twin_driver *d, const struct ipf_error *bad)
 		d->lane_ended[i] = true;
 }
 
-/* The record has what the twin was asked for, if lengths are not those of the trace. */
+/* The record has the lengths given to the twin, if they are not those of the trace. */
 static void ask_scaled(const struct twin *twin, struct twin_request *q)
 {
 	if (twin->times[TWIN_INPUT] != 1 && q->input_tokens != IPF_ABSENT)
@@ -442,7 +442,7 @@ static void on_tokens(struct twin_answer *answer, void *data)
 	}
 }
 
-/* ---- replicas that come and go ---- */
+/* ---- replicas coming and go ---- */
 
 /* As a scrape of a cluster's metrics would have it. */
 static void write_replicas(struct twin_driver *d)
@@ -478,7 +478,7 @@ static void look_around(struct twin_driver *d)
 	d->o.show(d->o.data, d->now_ns);
 }
 
-/* When something happens next; INT64_MAX: never. All that starts now has started. */
+/* When something happens next; INT64_MAX: never. All starting now has started. */
 static int64_t next_moment(const struct twin_driver *d)
 {
 	const struct deadline_entry *first = deadline_heap_first(&d->deadlines);

@@ -1,11 +1,11 @@
 /* Carries out a schedule against a twin, in virtual time and one thread: the clock jumps from one thing that happens to
- * the next. What starts when is decided by the same dispatcher as against a server.
+ * the next. The same dispatcher decides the starts as against a server.
  *
  *     if (twin_driver_open(&driver, &options, &err) < 0) …
  *     twin_driver_run(driver, &result, &err);           // -1: a record could not be written, or memory ran out
  *     twin_driver_close(driver);
  *
- * At a moment, first what the server has computed arrives, then clients give up, then requests start.
+ * At a moment, first the server's results arrive, then clients give up, then requests start.
  */
 #ifndef IPF_TWIN_DRIVER_H
 #define IPF_TWIN_DRIVER_H
@@ -44,12 +44,12 @@ struct twin_driver_options {
 };
 
 struct twin_driver_result {
-	struct run_result run;    /* free its stage times; input: what was wrong, while the run went on with the rest */
+	struct run_result run;    /* free its stage times; input: its fault, while the run went on with the rest */
 	char stopped[128];        /* run.stopped points here */
 	int64_t end_ns;           /* when the last thing happened */
 	int64_t most_sequences;   /* in flight at a replica at once */
-	int64_t most_step_tokens; /* of one prompt that were not in the cache */
-	int64_t most_kv_blocks;   /* of prompts and answers in flight at a replica at once, shared ones counted twice */
+	int64_t most_step_tokens; /* one prompt's uncached part */
+	int64_t most_kv_blocks;   /* for prompts and answers in flight at a replica at once, shared ones counted twice */
 };
 
 int twin_driver_open(struct twin_driver **driver, const struct twin_driver_options *options, struct ipf_error *err);

@@ -21,7 +21,7 @@ struct twin_prompt {
 	struct prompt_scratch scratch;
 	struct prompt prompt;
 	double factor; /* the server's tokens for each of the chain; 0: not known yet */
-	/* Of the request that is read. */
+	/* The request read. */
 	struct twin_answer *answer; /* NULL: its blocks are of no interest */
 	int64_t given, most;        /* blocks so far, and at most */
 };
@@ -55,7 +55,7 @@ static int add_prompt(struct twin_prompt *p, const struct trace_request *request
 
 /* ---- the factor ---- */
 
-/* Adds up what the trace says of its first prompts, and what the chain makes of them. */
+/* Adds up the tokens of the trace's first prompts, and of the chain's. */
 static int sum_up(struct twin_prompt *p, const char *trace, double *said, double *chained, struct ipf_error *err)
 {
 	struct trace_cursor *cursor;
@@ -101,7 +101,7 @@ int twin_prompt_factor(const char *trace, double *factor, struct ipf_error *err)
 
 /* ---- a request ---- */
 
-/* So many times as many; at least one. */
+/* Multiplies a number by a factor; at least one. */
 static int64_t scaled(int64_t tokens, double times)
 {
 	return times == 1 ? tokens : (int64_t)fmin(fmax(round((double)tokens * times), 1), TOKENS_MOST);
@@ -124,7 +124,7 @@ static int find_output(struct twin_prompt *p, const struct trace_request *q, int
 	return 0;
 }
 
-/* Blocks that the trace recorded instead of the prompt: an id for each, of some tokens. */
+/* Blocks the trace recorded instead of the prompt: an id for each, of some tokens. */
 static int add_recorded(struct twin_prompt *p, const struct trace_request *q, struct ipf_error *err)
 {
 	struct jdoc *doc = &p->scratch.doc;
@@ -166,7 +166,7 @@ static int find_input(struct twin_prompt *p, const struct arrival_request *a, in
 	return 0;
 }
 
-/* The prompt's blocks, then those that its answer completes. */
+/* The prompt's blocks, then those its answer completes. */
 static int add_blocks(struct twin_prompt *p, const struct arrival_request *a, struct slice model, int64_t input,
                       struct ipf_error *err)
 {

@@ -1,5 +1,4 @@
-/* What a twin has to know of a request: how long its prompt and its answer are, and which of their blocks another
- * request shares.
+/* A request for a twin: how long its prompt and its answer are, and which of their blocks another request shares.
  *
  *     if (twin_prompt_open(&prompts, &options, &err) < 0) …
  *     if (twin_prompt_read(prompts, &arrival, model, &answer, &err) < 0) …   // IPF_INPUT names the request
@@ -7,7 +6,7 @@
  *
  * Lengths are those of the trace. Without them, a prompt and a recorded answer have a token for every 4 bytes
  * (prompt_chain.h). Where blocks end is found in these tokens too, which differ from the server's by one factor for the
- * whole trace, so that text that prompts share stays shared.
+ * whole trace, so text that prompts share stays shared.
  */
 #ifndef IPF_TWIN_PROMPT_H
 #define IPF_TWIN_PROMPT_H
@@ -22,7 +21,7 @@ struct twin_prompt_options {
 	int64_t room;               /* twin_server_room: blocks of longer requests are of no use */
 	bool blocks;                /* there is a prefix cache */
 	bool answers;               /* later turns have the server's own answers in their prompts (--history live) */
-	double times[TWIN_LENGTHS]; /* how many times as long prompts and answers are; what prompts share is longer, too */
+	double times[TWIN_LENGTHS]; /* factors for the lengths of prompts and answers; shared beginnings are longer, too */
 };
 
 int twin_prompt_open(struct twin_prompt **prompts, const struct twin_prompt_options *options, struct ipf_error *err);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define KEPT_BYTES (256 << 10) /* of a spare one */
+#define KEPT_BYTES (256 << 10) /* a spare one's */
 
 /* ---- making and freeing ---- */
 
@@ -54,7 +54,7 @@ void twin_requests_free(struct twin_request **spare)
 	}
 }
 
-/* ---- what it is ---- */
+/* ---- the request ---- */
 
 static void put_text(struct buffer *text, struct slice s)
 {
@@ -212,7 +212,7 @@ static bool write_answer(const struct twin_request *q, const struct twin_record_
 	return !s->body.failed;
 }
 
-/* What it repeats of the trace. */
+/* The repeated members of the trace. */
 static void repeat(const struct twin_request *q, struct record *record)
 {
 	record->n = q->n;

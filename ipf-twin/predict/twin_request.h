@@ -8,7 +8,7 @@
 #include "stream/record.h"
 #include "twin/twin_server.h"
 
-/* Tokens that came at once. */
+/* Tokens coming at once. */
 struct twin_event {
 	int64_t t_ns, tokens;
 };
@@ -18,14 +18,14 @@ struct twin_request {
 	struct deadline_entry deadline; /* when the client gives up */
 	struct dispatch_node *ticket;
 	struct twin_request *next; /* in a list of spare ones */
-	/* What the record repeats; the slices point into `text`. */
+	/* Members that the record repeats; the slices point into `text`. */
 	struct buffer text;
 	struct slice id, session, model, slo, tags, after;
 	int64_t n, req, stage, copy, session_requests, turn, input_tokens, output_tokens, hang_up_ns;
 	bool follows;    /* it waits for others */
-	bool refused;    /* it is too long, and gets an answer that says so */
-	int64_t counted; /* bytes that the driver counts for it */
-	int64_t held;    /* tokens that the driver counts as in the cache */
+	bool refused;    /* it is too long, and gets an answer saying so */
+	int64_t counted; /* bytes the driver counts for it */
+	int64_t held;    /* tokens the driver counts as in the cache */
 	int64_t due_ns, ready_ns, slot_ns, start_ns, end_ns;
 	int64_t status; /* IPF_ABSENT: no answer */
 	enum record_error error;
@@ -35,7 +35,7 @@ struct twin_request {
 	struct buffer refusal; /* the body of an answer that is one */
 };
 
-/* What a line of the records is made of, one request after another. Zero-initialise. */
+/* The source of a line of the records, one request after another. Zero-initialise. */
 struct twin_scratch {
 	struct buffer body;
 	struct record_read *reads;
@@ -50,9 +50,9 @@ void twin_request_recycle(struct twin_request **spare, struct twin_request *q);
 void twin_request_free(struct twin_request *q); /* NULL is fine */
 void twin_requests_free(struct twin_request **spare);
 
-/* Copies what the record repeats. False: out of memory. */
+/* Copies the members that the record repeats. False: out of memory. */
 bool twin_request_describe(struct twin_request *q, const struct arrival_request *from, struct slice model);
-/* What it takes, approximately: text, blocks and answer. */
+/* Its memory, approximately: text, blocks and answer. */
 int64_t twin_request_bytes(const struct twin_request *q);
 /* As job_answer_bytes: the body, and the times of the reads. */
 int64_t twin_request_answer_bytes(const struct twin_request *q);

@@ -105,7 +105,7 @@ static int assume_parameter(struct twin *twin, enum twin_parameter_id id, double
 	if (p->assumed)
 		return ipf_error_set(err, IPF_USAGE, "%s is given twice", name);
 	if (times && isnan(p->value))
-		return ipf_error_set(err, IPF_USAGE, "%s: the twin does not know it, so that it has no multiple: give a value",
+		return ipf_error_set(err, IPF_USAGE, "%s: the twin does not know it, so it has no multiple: give a value",
 		                     name);
 	value *= times ? p->value : 1;
 	value = is_count(id) ? floor(value) : value;
@@ -219,7 +219,7 @@ static void read_errors(struct twin_error to[TWIN_ERROR_COUNT], const json_t *of
 		                            error_of(errors, twin_error_names[i], "p99")};
 }
 
-/* Those that say at which load they are. */
+/* Those saying at which load they are. */
 static void read_levels(struct twin *twin, const json_t *fit)
 {
 	json_t *level;
@@ -351,14 +351,14 @@ int twin_errors_to_json(const struct twin *twin, json_t *to)
 	return bad ? -1 : 0;
 }
 
-/* Of several servers only. */
+/* Only for several servers. */
 static int put_balancing(const struct twin *twin, json_t *to)
 {
 	json_t *one;
 	if (isnan(twin->balancing_share))
 		return 0;
 	if (twin->balancing == BALANCE_KINDS)
-		one = json_pack("{s:s}", "not_known", "requests were spread over the servers in no way that is known");
+		one = json_pack("{s:s}", "not_known", "requests were spread over the servers in no known way");
 	else
 		one = json_pack("{s:s, s:o}", "value", balance_names[twin->balancing], "share", number(twin->balancing_share));
 	return json_object_set_new(to, "balancing", one);

@@ -1,4 +1,4 @@
-/* A twin: what is known of a model server from runs against it, as the parameters of a model of continuous batching
+/* A twin: a model server as known from runs against it, as the parameters of a model of continuous batching
  * (batching/batching.h). ipf-twin(1) describes the file.
  *
  *     struct twin twin;
@@ -9,8 +9,8 @@
  *
  *     step_base + n × step_per_sequence + c × step_per_context_token + w × step_per_waiting + p / prefill_tokens_per_s
  *
- * while w requests wait, times a random factor of mean 1, whose logarithm has the standard deviation `step_jitter`.
- * What the runs cannot tell is not known: its value is NAN, and `why` says why, and which load would tell.
+ * while w requests wait, times a random factor of mean 1, whose logarithm has the standard deviation `step_jitter`. A
+ * parameter that the runs cannot show is not known: its value is NAN, and `why` says why, and which load would show it.
  */
 #ifndef IPF_TWIN_H
 #define IPF_TWIN_H
@@ -22,7 +22,7 @@
 
 #include <jansson.h>
 
-/* Identifier, name in the file, least and greatest value, what runs where it is not known, meaning. Times are in
+/* Identifier, name in the file, least and greatest value, the substitute for an unknown one, meaning. Times are in
  * nanoseconds. */
 #define TWIN_PARAMETERS(P)                                                                                             \
 	P(STEP_BASE, "step_base_ns", 0, 1e12, 0, "a step takes at least so long")                                          \
@@ -49,17 +49,17 @@ extern const char *const twin_parameter_names[TWIN_PARAMETER_COUNT];
 struct twin_parameter {
 	double value;     /* NAN: not known */
 	double low, high; /* holds the truth in 95 % of cases */
-	double at_least;  /* of one that is not known: it is at least this; NAN */
+	double at_least;  /* a bound for an unknown one: it is at least this; NAN */
 	bool assumed;     /* by twin_assume */
-	char why[192];    /* of one that is not known: why, and which load would tell */
+	char why[192];    /* for an unknown one: why, and which load would show it */
 };
 
-/* How far the runs that it was fitted from lie from what it predicts for them: the relative error of a percentile. */
+/* How far the runs it was fitted from are from its predictions for them: the relative error of a percentile. */
 struct twin_error {
 	double p50, p99; /* NAN: not known */
 };
 
-/* What else can be assumed: how many times as long the prompts and the answers of the load are. */
+/* Further assumptions: factors for the lengths of the prompts and the answers of the load. */
 enum twin_length { TWIN_INPUT, TWIN_OUTPUT, TWIN_LENGTHS };
 extern const char *const twin_length_names[TWIN_LENGTHS]; /* "input_tokens", "output_tokens" */
 
@@ -73,13 +73,13 @@ struct twin_level {
 struct twin {
 	struct twin_parameter p[TWIN_PARAMETER_COUNT];
 	double times[TWIN_LENGTHS];                 /* by twin_assume; 1 */
-	struct twin_error errors[TWIN_ERROR_COUNT]; /* of all runs together */
+	struct twin_error errors[TWIN_ERROR_COUNT]; /* for all runs together */
 	struct twin_level levels[TWIN_LEVELS];
 	int level_count;
-	enum balance_kind balancing; /* of several servers; BALANCE_KINDS: not known */
-	double balancing_share;      /* of choices that it explains beyond chance */
+	enum balance_kind balancing; /* several servers'; BALANCE_KINDS: not known */
+	double balancing_share;      /* the choices explained beyond chance */
 	int64_t requests, steps;     /* that it was fitted from */
-	bool by_spans;               /* its steps could not be told apart: fitted to what whole answers took */
+	bool by_spans;               /* its steps could not be told apart: fitted to the time of whole answers */
 	json_t *from;                /* a list of the runs; NULL: unknown */
 	char *model;                 /* the server's model; NULL: unknown */
 };
@@ -91,14 +91,14 @@ void twin_release(struct twin *twin);
 void twin_set(struct twin *twin, enum twin_parameter_id id, double value, double low, double high);
 /* Not known; `why` with the load that would tell. at_least may be NAN. */
 void twin_set_unknown(struct twin *twin, enum twin_parameter_id id, double at_least, const char *why);
-/* The value, or what stands in for one that is not known. */
+/* The value, or the substitute for an unknown one. */
 double twin_value(const struct twin *twin, enum twin_parameter_id id);
 
-/* What if a parameter were another: `text` is NAME=VALUE, or NAME=xFACTOR for that many times the fitted one. Or what
- * if the load were: input_tokens=xFACTOR, output_tokens=xFACTOR. -1: IPF_USAGE names what is wrong with it. */
+/* Changes a parameter: `text` is NAME=VALUE, or NAME=xFACTOR for a multiple of the fitted one. Or it changes the load:
+ * input_tokens=xFACTOR, output_tokens=xFACTOR. -1: IPF_USAGE names its fault. */
 int twin_assume(struct twin *twin, const char *text, struct ipf_error *err);
 
-/* Reads a file. -1: IPF_INPUT names what is wrong in it; the twin needs no release then. */
+/* Reads a file. -1: IPF_INPUT names its fault; the twin needs no release then. */
 int twin_read(struct twin *twin, const char *path, struct ipf_error *err);
 /* The members of the file behind its first ones ("ipf", "version", "tool"). -1: out of memory. */
 int twin_to_json(const struct twin *twin, json_t *to);

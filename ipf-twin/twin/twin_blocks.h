@@ -1,5 +1,5 @@
 /* Blocks of a server's prompts, of which another count of tokens is known: ours (prompt_chain.h) differ from the
- * server's by one factor for all prompts, so that text that prompts share stays shared.
+ * server's by one factor for all prompts, so text that prompts share stays shared.
  *
  *     double factor = twin_blocks_factor(server_tokens, our_tokens);
  *     for (k = 0; (k + 1) * KV_BLOCK <= prompt_tokens; k++)

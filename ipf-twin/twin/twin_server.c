@@ -11,7 +11,7 @@ struct twin_replica {
 	struct batching *engine;
 	struct twin_server *server;
 	struct deadline_entry wake;    /* INT64_MAX: it has nothing to do */
-	struct twin_replica *next_due; /* in twin_server_run: of those that have something to do now */
+	struct twin_replica *next_due; /* in twin_server_run: of those with something to do now */
 	bool due;
 	int64_t answers; /* that were sent to it and have not ended */
 	int64_t running, waiting;
@@ -31,7 +31,7 @@ struct twin_server {
 	struct twin_replica **ready; /* by number; NULL: it is not */
 	int64_t ready_count;
 	bool some_removed;
-	struct deadline_heap wakes; /* of all */
+	struct deadline_heap wakes; /* for all servers */
 	struct replicas replicas;
 	struct twin_scaling scaling;
 	bool failed;
@@ -155,7 +155,7 @@ static int add_replica(struct twin_server *s, size_t number, struct ipf_error *e
 	return 0;
 }
 
-/* Those that were removed and have finished. */
+/* Those removed and have finished. */
 static void close_finished(struct twin_server *s)
 {
 	size_t kept = 0;
@@ -213,7 +213,7 @@ static void note_load(struct twin_replica *r)
 	r->waiting = counts.waiting;
 }
 
-/* It is in the heap, so that this cannot fail. */
+/* It is in the heap, so this cannot fail. */
 static void wake_at(struct twin_replica *r, int64_t at_ns)
 {
 	deadline_heap_set(&r->server->wakes, &r->wake, at_ns);
@@ -357,7 +357,7 @@ int64_t twin_server_wake(const struct twin_server *s)
 	return change < wake ? change : wake;
 }
 
-/* All that arrive at a moment are in the step that begins then. */
+/* All arriving at a moment are in the step beginning then. */
 static void let_arrive(struct twin_server *s, int64_t now_ns)
 {
 	while (s->travelling.first && s->travelling.first->arrives_ns <= now_ns) {
@@ -379,7 +379,7 @@ static void hand_on(struct sequence *sequence, void *data)
 	s->on_tokens(a, s->data);
 }
 
-/* Puts those that have something to do by now behind `end`; returns the new end. */
+/* Puts those with something to do by now behind `end`; returns the new end. */
 static struct twin_replica **take_due(struct twin_server *s, int64_t now_ns, struct twin_replica **end)
 {
 	for (struct deadline_entry *first; (first = deadline_heap_first(&s->wakes)) && first->at_ns <= now_ns;) {

@@ -1,4 +1,4 @@
-/* A twin that answers, in virtual time: requests go in at the times that the caller says, tokens come out at those that
+/* A twin that answers, in virtual time: requests go in at the times the caller says, tokens come out at those that
  * follow. It sleeps never and has no socket.
  *
  *     struct twin_answer answer = {.sequence.output_tokens = 200, .replica = 0};
@@ -19,8 +19,8 @@
 /* An answer without a replica waits until one is ready (twin_server_scale). */
 #define TWIN_NO_REPLICA SIZE_MAX
 
-/* A request and its answer; zero-initialise. Its first member is what batching.h knows of it: `output_tokens` is set
- * by the caller, `produced`, `fresh`, `cached_tokens`, `admitted_ns` and `preemptions` can be read. */
+/* A request and its answer; zero-initialise. Its first member is the sequence for batching.h: `output_tokens` is set by
+ * the caller, `produced`, `fresh`, `cached_tokens`, `admitted_ns` and `preemptions` can be read. */
 struct twin_answer {
 	struct sequence sequence;
 	size_t replica; /* that answers, which must be ready; or TWIN_NO_REPLICA; set by the caller */
@@ -33,7 +33,7 @@ struct twin_answer {
 };
 
 /* Its prompt: blocks of KV_BLOCK tokens of which a hash of all tokens up to their end is known, then the rest of the
- * prompt, which no other has. Then blocks that its answer completes, by which a later prompt finds them. */
+ * prompt, which no other has. Then blocks its answer completes, by which a later prompt finds them. */
 void twin_answer_block(struct twin_answer *answer, uint64_t hash);
 void twin_answer_prompt(struct twin_answer *answer, int64_t tokens); /* in all, with those of its blocks */
 bool twin_answer_failed(const struct twin_answer *answer);           /* memory ran out */
@@ -41,14 +41,14 @@ void twin_answer_release(struct twin_answer *answer);
 
 struct twin_server;
 
-/* Servers of this kind (the twin is borrowed), each with its own queue and cache. Where their number varies
+/* Servers of this kind (the twin is borrowed), each with its own queue and cache. If their number varies
  * (replicas_vary), one that becomes ready has an empty cache, and one that is removed, which is the one with the
- * highest number, finishes what was sent to it. */
+ * highest number, finishes its requests. */
 int twin_server_open(struct twin_server **server, const struct twin *twin, const struct replicas_options *replicas,
                      uint64_t seed, struct ipf_error *err);
 void twin_server_close(struct twin_server *server); /* NULL is fine */
 
-/* What a server whose replicas vary calls in twin_server_run. */
+/* Called by twin_server_run for a server whose replicas vary. */
 struct twin_scaling {
 	/* Another number of replicas is ready or desired. */
 	void (*changed)(void *data);
@@ -64,7 +64,7 @@ bool twin_server_is_ready(const struct twin_server *server, size_t replica);
 void twin_server_watch(struct twin_server *server,
                        void (*on_step)(size_t replica, const struct batching_step *step, void *data), void *data);
 
-/* `on_move` is called for each answer that a step lets in or throws out, as batching_watch_moves describes. */
+/* `on_move` is called for each answer a step lets in or throws out, as batching_watch_moves describes. */
 void twin_server_watch_moves(struct twin_server *server,
                              void (*on_move)(const struct twin_answer *answer, int64_t at_ns, void *data), void *data);
 
@@ -76,9 +76,9 @@ void twin_server_send(struct twin_server *server, struct twin_answer *answer, in
 void twin_server_cancel(struct twin_server *server, struct twin_answer *answer);
 /* When something happens next; INT64_MAX: nothing unless more is sent. */
 int64_t twin_server_wake(const struct twin_server *server);
-/* Lets happen what is due at now_ns, which must be twin_server_wake or earlier. `on_tokens` is called for each answer
- * that has sequence.fresh new tokens; one that has produced all of them is the caller's again. It may call
- * twin_server_cancel for that answer; it must not send. */
+/* Runs the events due at now_ns, which must be twin_server_wake or earlier. `on_tokens` is called for each answer with
+ * sequence.fresh new tokens; one that has produced all of them is the caller's again. It may call twin_server_cancel
+ * for that answer; it must not send. */
 void twin_server_run(struct twin_server *server, int64_t now_ns,
                      void (*on_tokens)(struct twin_answer *answer, void *data), void *data);
 /* Memory ran out for a replica that became ready. */

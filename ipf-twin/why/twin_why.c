@@ -92,7 +92,7 @@ static void on_tokens(int64_t i, void *data)
 		note_last(w, i);
 }
 
-/* The same server without what varies between its steps. */
+/* The same server without the variation between its steps. */
 static struct twin without_noise(const struct twin *twin)
 {
 	struct twin even = *twin;

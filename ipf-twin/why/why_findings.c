@@ -81,7 +81,7 @@ static void fill_group(struct why_group *g, const struct run_data *run, const st
 		g->others[m] = m <= of && others_of[m] > 0 ? g->others[m] / others_of[m] : NAN;
 }
 
-/* Those of this stage (-1: of all measured ones) that the twin knows, sorted by their time. */
+/* Those of this stage (-1: of all measured ones) the twin knows, sorted by their time. */
 static int64_t sort_requests(struct timed *list, const struct run_data *run, const struct twin_why *why, int32_t stage,
                              enum why_latency of)
 {
@@ -113,7 +113,7 @@ static void fill_block(struct why_block *b, struct timed *list, const struct run
 
 /* ---- over time ---- */
 
-/* The clock of shards is that of the first; repeats have one each. */
+/* The clock of shards is the first's; repeats have one each. */
 static int64_t started_ns(const struct run_data *run, const struct row *row)
 {
 	return row->start_ns + (run->shards ? run->parts[row->part].shift_ns : 0);
@@ -201,7 +201,7 @@ static int fill(struct why_findings *f, const struct run_data *run, const struct
 	for (int64_t i = 0; i < run->row_count; i++)
 		f->left_out += run->rows[i].ok && run->schedule.stages[run->rows[i].stage].measured;
 	if (f->total.requests == 0)
-		ipf_error_set(&f->absent, IPF_INPUT, "no request of a measured stage has all that is needed");
+		ipf_error_set(&f->absent, IPF_INPUT, "no request of a measured stage has all needed values");
 	return fine ? find_errors(f, run, why, err) : ipf_error_memory(err);
 }
 

@@ -17,18 +17,18 @@ enum why_percentile { WHY_P50, WHY_P99, WHY_PERCENTILES };
 extern const char *const why_percentile_names[WHY_PERCENTILES]; /* "p50", "p99" */
 
 enum { WHY_WORST = 5 };
-/* The requests around a percentile, on average: from p45 to p55; above p98. Or all that started in an interval. Times
- * in ms. */
+/* The requests around a percentile, on average: from p45 to p55; above p98. Or all starting in an interval. Times in
+ * ms. */
 struct why_group {
 	int64_t requests;
-	double measured, slot; /* slot: what they waited for a slot of the client before their start */
+	double measured, slot; /* slot: their wait for a slot of the client before their start */
 	double ms[WHY_PARTS];
 	double others[WHY_LATENCIES]; /* as of struct why_request; NAN */
 	struct {
 		int64_t n;
 		double ms, part_ms;
 		enum why_part part; /* the greatest one */
-	} worst[WHY_WORST];     /* of p99: the slowest first */
+	} worst[WHY_WORST];     /* for p99: the slowest first */
 	int worst_count;
 };
 
@@ -38,7 +38,7 @@ struct why_block {
 };
 
 enum { WHY_INTERVALS = 40 };
-/* Requests that started from from_ns on, in [from_ns, from_ns + every_ns): on the clock of their part of the run. */
+/* Requests starting from from_ns on, in [from_ns, from_ns + every_ns): on the clock of their part of the run. */
 struct why_interval {
 	int64_t from_ns;
 	struct why_group of[WHY_LATENCIES];
@@ -52,14 +52,14 @@ struct why_findings {
 	bool describes;               /* both are within WHY_ERROR_MOST */
 	struct why_block total, *stages; /* stages: of each one of the run; without requests unless it is measured */
 	size_t stage_count;
-	/* Of measured stages: intervals of 1, 2 or 5 ms, 10, 20 or 50 … in which a request started; at most WHY_INTERVALS.
+	/* For measured stages: intervals of 1, 2 or 5 ms, 10, 20 or 50 … in which a request started; at most WHY_INTERVALS.
 	 */
 	struct why_interval *over_time;
 	int interval_count;
 	int64_t every_ns;
 };
 
-/* The part that is greatest; what is not explained counts by its size. */
+/* The greatest part; the unexplained one counts by its size. */
 enum why_part why_greatest(const double ms[WHY_PARTS]);
 
 /* `workload` may be NULL. -1: out of memory. */

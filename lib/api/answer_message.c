@@ -25,7 +25,7 @@ static void find_header(struct jdoc *doc, struct slice headers, const char *name
 
 /* ---- compressed bodies ---- */
 
-/* The encoding that the first bytes show; NULL: none. */
+/* The encoding the first bytes show; NULL: none. */
 static const char *encoding_of(struct slice body)
 {
 	if (body.len >= 3 && !memcmp(body.data, "\x1f\x8b\x08", 3))
@@ -69,7 +69,7 @@ static bool begins(struct slice text, const char *with)
 	return text.len >= strlen(with) && !strncasecmp(text.data, with, strlen(with));
 }
 
-/* Has the URL a path that ends with a slash? --url ignores that slash. */
+/* Has the URL a path ending with a slash? --url ignores that slash. */
 static bool ends_with_slash(struct slice url)
 {
 	const char *host = memmem(url.data, url.len, "//", 2);

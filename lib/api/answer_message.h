@@ -1,5 +1,5 @@
-/* What an answer says before an API descriptor reads its body: where a redirect leads, whether the body is compressed,
- * and the error message of a status other than 2xx. ipf-fire and ipf-collect say the same of an answer.
+/* An answer before an API descriptor reads its body: where a redirect leads, whether the body is compressed, and the
+ * error message of a status other than 2xx. ipf-fire and ipf-collect say the same of an answer.
  *
  *     const struct answer_head head = {.status = 308, .headers = headers, .body = body};
  *     answer_message(&doc, &head, &text);      // "redirected to https://host/v1: use it as --url"
@@ -19,7 +19,7 @@ struct answer_head {
 /* The response headers in which servers and gateways give their own id of a request, in lower case; the first one that
  * an answer has counts. NULL ends them. */
 extern const char *const answer_id_headers[];
-/* Is it a status that names another URL: 301, 302, 303, 307, 308? */
+/* Is it a status naming another URL: 301, 302, 303, 307, 308? */
 bool answer_is_redirect(int64_t status);
 
 /* Appends the message of an answer whose status is not 2xx; nothing if the answer has none. `doc` is overwritten. */

@@ -19,7 +19,7 @@ struct api {
 
 /* ---- checking ---- */
 
-/* One path for all responses, or one for each kind that the API has. */
+/* One path for all responses, or one for each kind the API has. */
 static int check_paths(struct descriptor_place at, json_t *json, struct ipf_error *err)
 {
 	static const char *const known[] = {"stream", "whole", NULL};
@@ -94,7 +94,7 @@ static int check_head(struct descriptor_place at, json_t *json, struct ipf_error
 		return descriptor_wrong(at, "ipf", err, "\"api\"", json_object_get(json, "ipf"));
 	json_t *version = json_object_get(json, "version");
 	if (!json_is_integer(version) || json_integer_value(version) != 1)
-		return descriptor_wrong(at, "version", err, "1, the only version that this program knows", version);
+		return descriptor_wrong(at, "version", err, "1, the only version known to this program", version);
 	if (descriptor_only_members(at, json, known, err) < 0 ||
 	    descriptor_check_string(at, json, "name", false, err) < 0 ||
 	    descriptor_check_string(at, json, "about", true, err) < 0 ||
@@ -150,7 +150,7 @@ static enum api_kind find_kind(const struct api *a)
 	return names(body, "$query") ? API_RANK : API_EMBED;
 }
 
-/* Of a recorded one, what was sent is not needed any more. */
+/* A recorded one needs no request part any more. */
 static int compile(struct api **api, json_t *descriptor, struct descriptor_place top, struct ipf_error *err)
 {
 	*api = NULL;
@@ -282,7 +282,7 @@ static bool is_file(const char *name)
 	return strchr(name, '/') || (len > 5 && !strcmp(name + len - 5, ".json"));
 }
 
-/* Adds the places of a list that it lacks. Not 0: out of memory. */
+/* Adds the places of a list it lacks. Not 0: out of memory. */
 static int add_places(json_t *into, json_t *known)
 {
 	size_t i, k;
@@ -297,7 +297,7 @@ static int add_places(json_t *into, json_t *known)
 	return bad;
 }
 
-/* The members of a response half that say where to find something. Not 0: out of memory. */
+/* The members of a response half saying where to find something. Not 0: out of memory. */
 static int add_known(json_t *into, json_t *known, const char *const members[])
 {
 	int bad = 0;
@@ -311,8 +311,8 @@ static int add_known(json_t *into, json_t *known, const char *const members[])
 	return bad;
 }
 
-/* Adds what the built-in descriptor of the same name knows by now of where to find text, usage and errors, behind what
- * was recorded. Not 0: out of memory. */
+/* Adds the newer pointers of the built-in descriptor of the same name to text, usage and errors, behind the recorded
+ * ones. Not 0: out of memory. */
 static int add_builtin(json_t *recorded)
 {
 	static const char *const halves[] = {"response", "response_whole"},

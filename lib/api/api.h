@@ -6,8 +6,8 @@
  *     response_parse(&response, &record, api, …)   // how ipf-collect understands what came back (response.h)
  *     api_close(api);
  *
- * The records' header carries the whole descriptor, so that a run can be understood without the file. The descriptor's
- * halves have a module each: api_request.h checks what is sent, api_response.h compiles how responses are read, and
+ * The records' header carries the whole descriptor, so a run can be understood without the file. The descriptor's
+ * halves have a module each: api_request.h checks the requests, api_response.h compiles how responses are read, and
  * api_grpc.h compiles gRPC's messages.
  */
 #ifndef IPF_API_H
@@ -31,8 +31,8 @@ int api_open(struct api **api, const char *name, struct ipf_error *err);
 /* From JSON (its reference is shared, not taken over); `where` names it in errors. */
 int api_from_json(struct api **api, json_t *descriptor, const char *where, struct ipf_error *err);
 /* The same from a records header: to read responses, not to send requests. Members that this program does not know are
- * ignored, as a newer one may have written it. What an older one did not know of the API, the built-in descriptor of
- * this name adds: where to find reasoning, tool calls, usage and errors. */
+ * ignored, as a newer one may have written it. The built-in descriptor of this name adds pointers that an older one
+ * lacked: to reasoning, tool calls, usage and errors. */
 int api_from_records(struct api **api, json_t *descriptor, const char *where, struct ipf_error *err);
 void api_close(struct api *api); /* NULL is fine */
 
@@ -41,10 +41,10 @@ const char *api_method(const struct api *api);
 /* The path for streamed or for whole responses, with an optional query. It may contain "$model". NULL: the API has no
  * responses of that kind. */
 const char *api_path(const struct api *api, bool streamed);
-/* Paths that report readiness; the first that the server knows decides. i = 0, 1, … until NULL. */
+/* Paths reporting readiness; the first the server knows decides. i = 0, 1, … until NULL. */
 const char *api_ready_path(const struct api *api, size_t i);
 
-/* The path that lists the server's models, and where their names are in the response. NULL: the API has none. */
+/* The path listing the server's models, and where their names are in the response. NULL: the API has none. */
 const char *api_models_path(const struct api *api);
 const struct api_pointer *api_model_names(const struct api *api);
 
@@ -63,7 +63,7 @@ json_t *api_json(const struct api *api);
 /* The response half for streamed or for whole responses. NULL: the API has none of that kind (it has at least one). */
 const struct api_response *api_response(const struct api *api, bool streamed);
 
-/* What the API does with a prompt. */
+/* The API's use of a prompt. */
 enum api_kind {
 	API_GENERATE,   /* answers it with text */
 	API_EMBED,      /* a vector for each input */

@@ -8,7 +8,7 @@
 static int check_message(struct descriptor_place at, const struct protobuf_schema *p, int type, json_t *map,
                          struct ipf_error *err);
 
-/* Checks a template for a value of the field; template operators are checked by what they contain. */
+/* Checks a template for a value of the field; template operators are checked by their contents. */
 static int check_value(struct descriptor_place at, const struct protobuf_schema *p, const struct protobuf_shape *shape,
                        json_t *value, struct ipf_error *err)
 {

@@ -15,7 +15,7 @@ struct api_grpc {
 /* Compiles the object "grpc" and checks the templates in `request` against the message types. */
 int api_grpc_compile(struct descriptor_place at, json_t *json, json_t *request, struct api_grpc *grpc,
                      struct ipf_error *err);
-/* The headers and trailers that carry the status; i = 0, 1, … until NULL. */
+/* The headers and trailers carrying the status; i = 0, 1, … until NULL. */
 const char *api_grpc_header(size_t i);
 
 #endif

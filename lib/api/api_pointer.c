@@ -24,7 +24,7 @@ struct api_pointer {
 	size_t count;
 	enum pointer_condition condition;
 	char *text;
-	int64_t integer;           /* of a bool: 0 or 1 */
+	int64_t integer;           /* a bool's: 0 or 1 */
 	struct api_pointer *where; /* has to match too; NULL */
 };
 

@@ -27,7 +27,7 @@
 
 struct api_pointer;
 
-/* -1: out of memory, or IPF_INPUT with what was expected (without a place). */
+/* -1: out of memory, or IPF_INPUT with the expected form (without a place). */
 int api_pointer_new(struct api_pointer **pointer, json_t *value, struct ipf_error *err);
 void api_pointer_free(struct api_pointer *pointer); /* NULL is fine */
 /* Has the pointer an `is`? Then a match is a fact about the event (it is an error, it is the end), not a value. */
@@ -35,12 +35,12 @@ bool api_pointer_conditional(const struct api_pointer *pointer);
 /* The member of the document below which all that can match is found; NULL if there is none such, as for "". */
 const char *api_pointer_root(const struct api_pointer *pointer);
 
-/* The name of the member that it matches: its last segment; NULL for "". */
+/* The name of the member it matches: its last segment; NULL for "". */
 const char *api_pointer_name(const struct api_pointer *pointer);
 
 /* Whether a match may depend on the value of a member of that name: by a condition, of this pointer or of `where`. */
 bool api_pointer_depends(const struct api_pointer *pointer, struct slice name);
-/* The same, or whether it may match such a member, or what is in one. */
+/* The same, or whether it may match such a member, or one below it. */
 bool api_pointer_mentions(const struct api_pointer *pointer, struct slice name);
 
 /* Calls `found` for every node that matches, in document order, until it returns false. */
@@ -49,12 +49,12 @@ void api_pointer_each(const struct api_pointer *pointer, const struct jdoc *doc,
 /* The first matching node that is not null, or JDOC_NONE. */
 jdoc_id api_pointer_first(const struct api_pointer *pointer, const struct jdoc *doc, jdoc_id root);
 
-/* A list of pointers. They are alternatives (the first that matches counts) unless their user says otherwise. */
+/* A list of pointers. They are alternatives (the first matching counts) unless their user says otherwise. */
 struct api_pointers {
 	struct api_pointer **list;
 	size_t count;
-	struct api_pointers *sum; /* token counts: if no pointer matches, the sum of what these find; NULL */
-	uint8_t first_part;       /* of a sum: where the parts that were found so far are kept (response.h) */
+	struct api_pointers *sum; /* token counts: if no pointer matches, the sum of these pointers' values; NULL */
+	uint8_t first_part;       /* a sum's: where the parts found so far are kept (response.h) */
 	char *header;             /* token counts and timings: the response header (lower case) that has the value if the
 	                             body does not; NULL */
 	uint64_t roots;           /* the members of the document below which the pointers begin (api_roots.h) */

@@ -111,7 +111,7 @@ static int check_parts(struct descriptor_place at, json_t *map, unsigned scopes,
 	                                "\"text\", \"image\", \"audio\", \"video\" or \"call\" next to it", map);
 }
 
-/* The templates beside that of messages: of each tool call, of each result, or of results that follow each other. */
+/* The templates beside that of messages: of each tool call, of each result, or of results following each other. */
 static int check_tool_templates(struct descriptor_place at, json_t *map, unsigned scopes, struct ipf_error *err)
 {
 	static const struct {
@@ -169,7 +169,7 @@ static int check_each(struct descriptor_place at, json_t *map, unsigned scopes, 
 	                      err);
 }
 
-/* A string that begins with "$" has to name a field that is available here; "$$" escapes a dollar sign. */
+/* A string beginning with "$" has to name a field available here; "$$" escapes a dollar sign. */
 static int check_template(struct descriptor_place at, const char *member, json_t *value, unsigned scopes,
                           struct ipf_error *err)
 {

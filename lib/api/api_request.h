@@ -5,7 +5,7 @@
 
 #include "api/descriptor_check.h"
 
-/* Checks the "request" object: its members, its templates and every field that they name. */
+/* Checks the "request" object: its members, its templates and every field they name. */
 int api_request_check(struct descriptor_place at, json_t *request, struct ipf_error *err);
 
 /* Does the header's value name a field that differs between requests: "$id", "$session", "$model" or

@@ -26,7 +26,7 @@ enum list_kind { POINTERS, COUNTS };
 static int compile_pointer_list(struct descriptor_place at, enum list_kind kind, json_t *map, const char *key,
                                 struct api_pointers *to, struct ipf_error *err);
 
-/* {"sum": LIST}: the values that are found are added. */
+/* {"sum": LIST}: the values found are added. */
 static int compile_sum(struct descriptor_place at, json_t *value, const char *key, struct api_pointers *to,
                        struct ipf_error *err)
 {
@@ -332,7 +332,7 @@ static int compile_framing(struct descriptor_place at, json_t *json, struct api_
 	return 0;
 }
 
-/* What one member alone cannot show. */
+/* Checks several members together. */
 static int check_together(struct descriptor_place at, const struct api_response *r, struct ipf_error *err)
 {
 	if (r->framing == FRAMING_BYTES && (r->text.count || r->data.count || !r->end_at_eof || r->envelope))

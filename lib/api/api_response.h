@@ -14,7 +14,7 @@ enum { API_PARTS_MOST = 48 };
 
 enum api_text_mode { API_DELTA, API_CUMULATIVE, API_CUMULATIVE_WITH_PROMPT, API_PREFIX };
 
-/* Timings that the server reports about itself, under names that all APIs share; each becomes `server_NAME_ns` in the
+/* Timings the server reports about itself, under names that all APIs share; each becomes `server_NAME_ns` in the
  * results. */
 enum api_server_time {
 	API_SERVER_LOAD,      /* loading the model */
@@ -43,7 +43,7 @@ enum api_detail {
 	API_IMAGE,         /* prompt tokens of images */
 	API_AUDIO,         /* prompt tokens of audio */
 	API_OUTPUT_AUDIO,  /* output tokens of audio */
-	API_SPEC_DRAFTS,   /* speculative decoding: drafts that the model verified */
+	API_SPEC_DRAFTS,   /* speculative decoding: drafts the model verified */
 	API_SPEC_DRAFT,    /* their tokens */
 	API_SPEC_ACCEPTED, /* those of them that the model accepted */
 	API_DETAILS
@@ -66,30 +66,31 @@ struct api_response {
 	enum framing_kind framing;
 	enum api_text_mode text_mode;
 	bool envelope; /* the body is an Amazon event stream; `framing` applies to its payloads (envelope.h) */
-	struct api_pointers text, reasoning; /* alternatives; all nodes that the chosen one matches are joined */
+	struct api_pointers text, reasoning; /* alternatives; all nodes the chosen one matches are joined */
 	struct api_pointers prefix_len;      /* API_PREFIX: characters of the text so far to keep before the new text */
 	struct api_pointers data;            /* content that is not text, such as embeddings: anything but null */
-	struct api_pointers outputs;         /* the results, one for each input: every node that the first pointer with any
-	                                        matches */
-	struct api_pointers output_index;    /* the index of the input that each result is for */
+	struct api_pointers outputs;         /* the results, one for each input: every node the first pointer with any
+	                                      * matches */
+	struct api_pointers output_index;    /* the index of the input each result is for */
 	char *text_after;                    /* the text begins after the first occurrence of this; NULL */
-	struct api_pointers tools;           /* no alternatives: names and arguments of tool calls that the model wrote */
+	struct api_pointers tools;           /* no alternatives: names and arguments of tool calls the model wrote */
 	struct api_call_places calls;        /* the same as calls, with their ids */
 	struct api_pointers finish, error;   /* alternatives */
 	struct api_pointers input_tokens, output_tokens, reasoning_tokens, cached_tokens; /* usage; alternatives */
-	struct api_pointers total_tokens;     /* of input and output together; alternatives */
-	size_t parts;                         /* of all sums together; at most API_PARTS_MOST */
-	struct api_pointers hidden_reasoning; /* what shows that the model reasons without sending it */
-	struct api_pointers choice;           /* the index of the choice that an event belongs to */
+	struct api_pointers total_tokens;     /* input and output together; alternatives */
+	size_t parts;                         /* over all sums together; at most API_PARTS_MOST */
+	struct api_pointers hidden_reasoning; /* signs that the model reasons without sending it */
+	struct api_pointers choice;           /* the index of the choice an event belongs to */
 	struct api_pointers details[API_DETAILS];
 	struct api_pointers token_ids;        /* the ids of the tokens in the event: arrays, or one id */
 	struct api_pointers prompt_token_ids; /* those of the prompt, in an event up to the first with content */
-	struct api_pointers role;             /* what an event that only opens the answer has: who speaks */
+	struct api_pointers role;             /* members of an event that only opens the answer: its role */
 	struct api_pointers id;               /* by which a later request continues this answer */
 	struct api_pointers response_id;      /* the server's own id of the answer */
 	char *error_event;                    /* SSE: an event of this name is an error, whatever its data; NULL: none */
-	char *end_data;                       /* SSE: data that ends the stream ("[DONE]"); NULL: none */
-	struct api_pointers end_when; /* the stream ends when one of these matches; end_mark.h says what is no end */
+	char *end_data;                       /* SSE: data ending the stream ("[DONE]"); NULL: none */
+	struct api_pointers end_when; /* the stream ends when one of these matches; end_mark.h lists values that are no
+	                               * end */
 	bool end_final;               /* no content may follow the end mark */
 	int64_t pcm_rate;             /* FRAMING_BYTES: samples a second of audio without a header; 0: it has one */
 	bool content_required;        /* a response without content is a failure, even if it is complete */
@@ -99,7 +100,7 @@ struct api_response {
 	struct api_finish_word *finish_words;
 	size_t finish_words_count;
 	struct api_timing times[API_SERVER_TIMES];
-	struct api_roots roots; /* of all counts and timings */
+	struct api_roots roots; /* for all counts and timings */
 	bool has_headers;       /* some count or timing may come from a response header */
 };
 

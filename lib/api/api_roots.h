@@ -1,5 +1,5 @@
 /* Which members of an event the counts and timings of a descriptor begin with. Most events of a stream have none of
- * them ("usage", "timings", …), so that one look at the event's own members saves following every pointer.
+ * them ("usage", "timings", …), so one look at the event's own members saves following every pointer.
  *
  *     api_roots_note(&format->roots, &format->input_tokens);            // once, when the descriptor is compiled
  *     uint64_t present = api_roots_present(&format->roots, &doc);       // once an event
@@ -20,7 +20,7 @@ struct api_roots {
 
 /* Sets pointers->roots, also for their sum. */
 void api_roots_note(struct api_roots *roots, struct api_pointers *pointers);
-/* The bits of the names that the document has with a value other than null; all bits if it is not an object. */
+/* The bits of the names the document has with a value other than null; all bits if it is not an object. */
 uint64_t api_roots_present(const struct api_roots *roots, const struct jdoc *doc);
 
 #endif

@@ -60,5 +60,5 @@ int descriptor_check_path(struct descriptor_place at, const char *member, json_t
 		good = !strncmp(dollar, "$model", 6);
 		dollar++;
 	}
-	return good ? 0 : descriptor_wrong(at, member, err, "a path that begins with a slash", path);
+	return good ? 0 : descriptor_wrong(at, member, err, "a path beginning with a slash", path);
 }

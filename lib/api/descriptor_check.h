@@ -13,7 +13,7 @@
 struct descriptor_place {
 	const char *file;
 	const char *inside; /* dotted path of the enclosing object, such as "response.usage"; NULL at the top level */
-	bool recorded;      /* by a program that may be newer: what is not known is ignored */
+	bool recorded;      /* by a program that may be newer: unknown members are ignored */
 };
 
 /* -1 with "inside.member: " and the formatted text. */
@@ -29,13 +29,13 @@ static inline struct descriptor_place descriptor_inside(struct descriptor_place 
 	return at;
 }
 
-/* -1 if the object has a member that is not in `known` (a list that ends with NULL), unless `recorded`. */
+/* -1 if the object has a member that is not in `known` (a list ending with NULL), unless `recorded`. */
 int descriptor_only_members(struct descriptor_place at, json_t *object, const char *const *known,
                             struct ipf_error *err);
 /* -1 unless the member is a non-empty string. An `optional` one may be absent or empty. */
 int descriptor_check_string(struct descriptor_place at, json_t *object, const char *key, bool optional,
                             struct ipf_error *err);
-/* -1 unless `path` is a string that begins with a slash, without white space or fragment; the only variable that it may
+/* -1 unless `path` is a string beginning with a slash, without white space or fragment; the only variable it may
  * contain is $model. */
 int descriptor_check_path(struct descriptor_place at, const char *member, json_t *path, struct ipf_error *err);
 

@@ -4,7 +4,7 @@ struct search {
 	const struct api_response *format;
 	const struct protobuf_schema *schema;
 	bool conditional; /* the pointer says which value it looks for */
-	jdoc_id sought;   /* the node that is compared */
+	jdoc_id sought;   /* the node compared */
 	jdoc_id found;
 	const struct api_finish_word *word;
 };
@@ -31,7 +31,7 @@ static bool is_empty_text(const struct jdoc *doc, jdoc_id node)
 	return jdoc_type_of(doc, node) == JDOC_TEXT && jdoc_text_empty(doc, node);
 }
 
-/* Enums become words, so that the word tells what the number would. */
+/* Enums become words: the word has the meaning of the number. */
 static bool is_default_word(const struct protobuf_schema *schema, const struct jdoc *doc, jdoc_id node)
 {
 	bool zero = false;

@@ -4,11 +4,11 @@
  *     jdoc_id mark = end_mark_find(format, schema, &doc);            // JDOC_NONE: the response goes on
  *     jdoc_id why = end_mark_finish(format, schema, &doc, &word);    // word: NULL unless finish_words lists it
  *
- * Many servers send the member that will end the response in every event, with a value that means "not yet". So a value
+ * Many servers send the member that will end the response in every event, with a value that means "not yet". A value
  * ends nothing if finish_words maps it to null; if it is null, false or 0; if it is an empty string; or if it is the
  * default of its protocol buffers type, which a server may leave out or send with explicit presence, among them the
- * enum's word for 0. What finish_words lists as a finish reason is one whatever its value, and a pointer with `is` says
- * itself which value is the end. A body that is one JSON value is complete as such: 0 and "" end it too.
+ * enum's word for 0. A finish reason of finish_words is one whatever its value, and a pointer with `is` has its own end
+ * value. A body that is one JSON value is complete as such: 0 and "" end it too.
  */
 #ifndef IPF_END_MARK_H
 #define IPF_END_MARK_H

@@ -1,6 +1,6 @@
 /* The envelope of a response body: Amazon's event streams carry the real body as the payloads of their messages. The
  * payloads are joined, and every position in them is mapped back to the position in the body at which its message ends,
- * so that events keep their times.
+ * so events keep their times.
  *
  *     struct envelope e = {0};
  *     if (envelope_open(&e, body, &err) < 0) …
@@ -23,7 +23,7 @@ struct envelope_part {
 
 /* Zero-initialise; may be opened again for each body. */
 struct envelope {
-	struct buffer payload; /* of all messages */
+	struct buffer payload; /* all messages together */
 	struct buffer error;   /* name and text of the first exception or error message; empty if there is none */
 	bool truncated;        /* the body ends within a message */
 	bool broken;           /* the body, or the rest of it, is not an event stream */

@@ -81,7 +81,7 @@ void error_message_of(const struct jdoc *doc, jdoc_id node, struct buffer *out)
 		error_message_plain(jdoc_raw(doc, node), MESSAGE_CHARACTERS, out);
 }
 
-/* ---- objects that report an error ---- */
+/* ---- objects reporting an error ---- */
 
 static bool is_zero(const struct jdoc *doc, jdoc_id node)
 {
@@ -89,7 +89,7 @@ static bool is_zero(const struct jdoc *doc, jdoc_id node)
 	return jdoc_text_is(doc, node, "0") || (jdoc_to_double(doc, node, &number) && number == 0);
 }
 
-/* An object whose code says that nothing is wrong. */
+/* An object whose code says nothing is wrong. */
 static bool is_good_code(const struct jdoc *doc, jdoc_id map)
 {
 	static const char *const codes[] = {"code", "status_code", "error_code", "errcode"};
@@ -254,7 +254,7 @@ static void message_of_event(struct jdoc *doc, const struct framing_event *event
 }
 
 /* The message of the first of server-sent events, or of objects one after the other, that reports an error, else of the
- * first that has one. */
+ * first with one. */
 static bool message_of_events(struct jdoc *doc, struct slice body, enum framing_kind kind, struct buffer *out)
 {
 	struct framing f = {0};
@@ -282,7 +282,7 @@ void error_message_of_body(struct jdoc *doc, struct slice body, struct buffer *o
 	else if (*text.data == '{' && message_of_events(doc, text, FRAMING_JSON_SEQUENCE, out))
 		return;
 	else if (!error_message_is_text(text))
-		buffer_format(out, "%zu bytes that are not text", body.len);
+		buffer_format(out, "%zu bytes other than text", body.len);
 	else
 		error_message_plain(*text.data == '<' ? page_title(text) : text, MESSAGE_CHARACTERS, out);
 }

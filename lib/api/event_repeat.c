@@ -17,7 +17,7 @@ void event_repeat_set_aside(struct event_repeat *e)
 	e->like = (struct slice){0};
 }
 
-/* ---- what is looked for ---- */
+/* ---- the members in question ---- */
 
 static bool any_mentions(const struct api_pointers *from, struct slice key)
 {
@@ -232,7 +232,7 @@ static size_t digits_length(const char *at, size_t len)
 bool event_repeat_find(const struct event_repeat *e, struct slice data, struct slice *piece)
 {
 	struct slice like = e->like;
-	size_t from = 0, at = 0; /* what of `like` and of `data` is equal so far */
+	size_t from = 0, at = 0; /* the common beginning of `like` and `data` so far */
 	if (!like.data)
 		return false;
 	for (const struct event_repeat_gap *gap = e->gaps; gap < e->gaps + e->gaps_count; gap++) {

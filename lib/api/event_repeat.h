@@ -1,13 +1,13 @@
 /* Recognises events that differ from an earlier one of the same response in their text only, as nearly all events of a
- * stream do: what was found out about the earlier one holds for them as well, without parsing them.
+ * stream do: the results for the earlier one hold for them as well, without parsing them.
  *
  *     event_repeat_learn(&e, format, &doc, data, node, reasoning);      // after an event was parsed
  *     if (event_repeat_find(&e, next, &piece)) …                        // the next one is the same but for this text
  *
- * This is sound because an event is learned only if nothing but its text is looked for under the name that the text
- * has: no other pointer of the descriptor, and no condition of one, depends on it. The text itself must be without
- * escapes, so that an equal rest means an equal tree. Members of the event itself that nothing looks at may differ,
- * too, once one that did has been seen: times, sequence numbers, random letters of a fixed length.
+ * This is sound because an event is learned only if nothing but its text is looked for under the name the text has: no
+ * other pointer of the descriptor, and no condition of one, depends on it. The text itself must be without escapes, so
+ * an equal rest means an equal tree. Members of the event itself that nothing looks at may differ, too, once one that
+ * did has been seen: times, sequence numbers, random letters of a fixed length.
  */
 #ifndef IPF_EVENT_REPEAT_H
 #define IPF_EVENT_REPEAT_H
@@ -28,12 +28,12 @@ struct event_repeat_gap {
 /* Zero-initialise: nothing was learned. */
 struct event_repeat {
 	struct slice like;   /* the event, borrowed; an absent slice: none */
-	struct slice before; /* the one that was learned before it, to see what differs; borrowed */
-	struct event_repeat_gap gaps[1 + EVENT_REPEAT_OTHERS]; /* of `like`, in their order */
+	struct slice before; /* the one learned before it, to find the differences; borrowed */
+	struct event_repeat_gap gaps[1 + EVENT_REPEAT_OTHERS]; /* gaps in `like`, in their order */
 	size_t gaps_count;
 	bool reasoning; /* the text is reasoning */
 
-	/* What holds for all events of a format. */
+	/* Facts about all events of a format. */
 	const struct api_response *format;
 	char text_name[EVENT_REPEAT_NAME]; /* under which a text was found, and … */
 	bool only_text;                    /* … that nothing else is looked for there */

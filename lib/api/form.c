@@ -53,7 +53,7 @@ static int write_value(struct form *f, jdoc_id key, jdoc_id value)
 
 /* ---- files ---- */
 
-/* The ending of files of a type, by which some servers find out what they are. */
+/* The ending of files of a type, by which some servers recognise them. */
 static struct slice ending_of(struct slice type)
 {
 	static const struct {

@@ -5,9 +5,9 @@
  *
  * A text is written as it is, other values as JSON; a list is several fields of the same name. An object with the texts
  * `media_type` and `data` is a file: its data are base64, and are decoded; or they are the mark of a medium
- * (stream/media_file.h), which stays, alone in its part, for what sends the body.
+ * (stream/media_file.h), which stays, alone in its part, for the sender of the body.
  *
- * All forms have the same boundary, a number that no text has by chance, so that the same request is the same bytes.
+ * All forms have the same boundary, a number that no text has by chance, so the same request is the same bytes.
  */
 #ifndef IPF_FORM_H
 #define IPF_FORM_H

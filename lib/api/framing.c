@@ -100,7 +100,7 @@ static size_t object_length(struct slice text, size_t *looked)
 	return 0;
 }
 
-/* The object of several lines that begins in `line`, which was just read, and skips it. False: there is none. */
+/* The object of several lines beginning in `line`, which was just read, and skips it. False: there is none. */
 static bool take_object(struct framing *f, struct slice line, struct slice *object)
 {
 	size_t skipped = 0, from = (size_t)(line.data - f->body.data), looked = 0;
@@ -229,7 +229,7 @@ static bool is_separator(char c)
 	return is_space(c) || c == ',' || c == '[' || c == ']' || c == '\0' || c == '\x1e';
 }
 
-/* The end of the object that begins at `from`; the body's length and false if it is incomplete. */
+/* The end of the object beginning at `from`; the body's length and false if it is incomplete. */
 static bool object_end(struct slice body, size_t from, size_t *end)
 {
 	size_t depth = 0;

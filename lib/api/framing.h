@@ -9,14 +9,14 @@
  *     framing_release(&f);
  *
  * It works on the complete body, as a record holds it, and reports where each event ends; an event's time is the time
- * of the read that brought its last byte (response.h). How the body was split into reads can thus never change what is
- * understood, only when it came.
+ * of the read that brought its last byte (response.h). How the body was split into reads can thus never change the
+ * events, only their times.
  *
  * SSE is read as the WHATWG standard says: lines end in LF, CRLF or CR; a byte order mark at the start is skipped; a
- * line that begins with a colon is a comment; one space after a field's colon is dropped; several data lines are joined
- * by LF; a blank line ends the event. Four habits of servers are accepted beyond the standard: an event may have a
- * name and no data; a line `error: {…}` (llama.cpp) is data of an event named "error"; a JSON object without `data:`
- * (an error, on one line or pretty-printed over several) is an event by itself, marked `bare`; and the lines of a
+ * line beginning with a colon is a comment; one space after a field's colon is dropped; several data lines are joined
+ * by LF; a blank line ends the event. Four habits of servers are accepted beyond the standard: an event may have a name
+ * and no data; a line `error: {…}` (llama.cpp) is data of an event named "error"; a JSON object without `data:` (an
+ * error, on one line or pretty-printed over several) is an event by itself, marked `bare`; and the lines of a
  * pretty-printed object may lack `data:` after the first one.
  *
  * A line of NDJSON may also be an object that is pretty-printed over several lines.
@@ -40,11 +40,11 @@ struct framing {
 	size_t at;          /* the next byte to look at */
 	size_t newline;     /* position of the next LF at or after `at`; the body's length if there is none */
 	size_t cr;          /* SSE: the same of CR */
-	struct slice name;  /* of the event that is being read */
+	struct slice name;  /* the name of the event being read */
 	struct slice data;  /* its data if that is one line, or … */
 	struct buffer many; /* … its data lines, joined, if `lines` > 1 */
 	size_t lines;
-	size_t unknown;      /* lines that the standard does not know: the body may not be SSE */
+	size_t unknown;      /* lines the standard does not know: the body may not be SSE */
 	size_t loose_end;    /* SSE: where the last such line of the event ends, if it has data; 0: it has none */
 	size_t no_object_to; /* no object of several lines begins before this position */
 	bool done;

@@ -10,8 +10,8 @@
 #include "protobuf/protobuf.h"
 #include "stream/record.h"
 
-/* Decodes the event's message as JSON into `json` (cleared first). -1: out of memory, or IPF_INPUT with what is wrong
- * with the message. */
+/* Decodes the event's message as JSON into `json` (cleared first). -1: out of memory, or IPF_INPUT with the fault of
+ * the message. */
 int grpc_response_message(const struct protobuf_schema *protobuf, int type, const struct framing_event *event,
                           struct buffer *json, struct ipf_error *err);
 

@@ -88,8 +88,7 @@ static bool gather_node(const struct jdoc *doc, jdoc_id node, void *data)
 	return true;
 }
 
-/* Appends the texts that the first pointer with any text matches, or those of all pointers unless they are
- * alternatives. */
+/* Appends the texts the first pointer with any text matches, or those of all pointers unless they are alternatives. */
 static struct gathering gather(const struct jdoc *doc, const struct api_pointers *from, bool alternatives,
                                struct buffer *out)
 {
@@ -135,7 +134,7 @@ static void remove_suffix(struct buffer *text, struct slice end)
 		text->len -= end.len;
 }
 
-/* The server replaced the end of the text that it had sent, mostly an incomplete character. */
+/* The server replaced the end of the text it had sent, mostly an incomplete character. */
 static void retract(struct response *r, struct buffer *kept, struct slice lost)
 {
 	remove_suffix(&r->content, lost);
@@ -145,7 +144,7 @@ static void retract(struct response *r, struct buffer *kept, struct slice lost)
 		r->events[i - 1].content_end = r->content.len;
 }
 
-/* Cumulative text: reduces `piece`, which holds the whole text so far, to what is new in it. */
+/* Cumulative text: reduces `piece`, which holds the whole text so far, to its new part. */
 static bool keep_new(struct response *r, struct buffer *seen, struct buffer *kept)
 {
 	struct buffer *piece = &r->piece;
@@ -160,7 +159,7 @@ static bool keep_new(struct response *r, struct buffer *seen, struct buffer *kep
 	return piece->len > 0;
 }
 
-/* What is cumulative has all bytes so far. */
+/* Cumulative text has all bytes so far. */
 static void count_bytes(size_t *sum, size_t bytes, bool cumulative)
 {
 	*sum = cumulative && bytes > *sum ? bytes : cumulative ? *sum : *sum + bytes;
@@ -217,7 +216,7 @@ static bool note_text(const struct jdoc *doc, jdoc_id node, void *data)
 	return true;
 }
 
-/* What an event without content is. */
+/* The kind of an event without content. */
 static enum event_kind kind_of_other(const struct response *r, bool usage)
 {
 	bool empty = false;
@@ -277,7 +276,7 @@ static int64_t get_count(const struct jdoc *doc, jdoc_id node)
 	return get_integer(doc, node, &count) && token_count_is_possible(count) ? count : IPF_ABSENT;
 }
 
-/* The part of a sum that a pointer finds: pointers to members of one name find the same one in different events. */
+/* The part of a sum a pointer finds: pointers to members of one name find the same one in different events. */
 static size_t part_of(const struct api_pointers *sum, size_t i)
 {
 	const char *name = api_pointer_name(sum->list[i]);
@@ -368,7 +367,7 @@ static int64_t find_ids(const struct response *r, const struct api_pointers *fro
 }
 
 /* Tokens without text of their own, such as the first half of a character, belong to the next content event. Where a
- * text is all of it so far, so are ids that are as many as the tokens so far. */
+ * text is all of it so far, so are ids as many as the tokens so far. */
 static void extract_token_ids(struct response *r, const struct response_options *options)
 {
 	struct buffer *ids = options->keep_ids ? &r->output_ids : NULL;
@@ -386,7 +385,7 @@ static void extract_token_ids(struct response *r, const struct response_options 
 	r->token_ids = (r->token_ids == IPF_ABSENT ? 0 : r->token_ids) + count;
 }
 
-/* Words by which servers say that they gave an answer up, whatever the API. */
+/* Words by which servers say they gave an answer up, whatever the API. */
 static bool is_failure(struct slice word)
 {
 	static const char *const words[] = {"abort",  "aborted", "cancelled",    "canceled",       "error",
@@ -546,7 +545,7 @@ static void note_malformed(struct response *r, const char *what, struct slice da
 	if (error_message_is_text(data))
 		error_message_plain(data, 100, &r->malformed_text);
 	else
-		buffer_format(&r->malformed_text, "%zu bytes that are not text", data.len);
+		buffer_format(&r->malformed_text, "%zu bytes other than text", data.len);
 }
 
 /* ---- results of inputs ---- */
@@ -609,14 +608,14 @@ static int64_t extract_usage(struct response *r)
 	return output;
 }
 
-/* Are the data a part of the body, and not of a buffer that the next event overwrites? */
+/* Are the data a part of the body, and not of a buffer the next event overwrites? */
 static bool in_body(const struct record *record, struct slice data)
 {
 	uintptr_t body = (uintptr_t)record->body.data, at = (uintptr_t)data.data;
 	return at >= body && at - body <= record->body.len && data.len <= record->body.len - (at - body);
 }
 
-/* An event that is known from an earlier one but for its text. */
+/* An event known from an earlier one but for its text. */
 static int add_repeated(struct response *r, const struct record *record, const struct response_options *options,
                         const struct framing_event *event, struct slice piece, struct ipf_error *err)
 {
@@ -642,7 +641,7 @@ static void extract_id(struct response *r, const struct response_options *option
 		jdoc_text(&r->doc, node, &r->id);
 }
 
-/* Of the first event that has one; events of a stream repeat it. */
+/* The first event with one counts; events of a stream repeat it. */
 static void extract_response_id(struct response *r)
 {
 	if (!r->format->response_id.count || r->response_id.len)
@@ -672,7 +671,7 @@ static bool find_choice(const struct jdoc *doc, jdoc_id node, void *data)
 	return true;
 }
 
-/* An event that names no choice is of the first one; one that names several, of the last of them. */
+/* An event naming no choice is of the first one; one that names several, of the last of them. */
 static void extract_choice(struct response *r)
 {
 	r->choice = 0;
@@ -790,7 +789,7 @@ static int parse_data(struct response *r, const struct framing_event *event, str
 	return 0;
 }
 
-/* What follows the end mark is read like the rest, so that content there is counted; only nonsense there is ignored. */
+/* Events after the end mark are read like the rest, so content there is counted; only nonsense there is ignored. */
 static int parse_event(struct response *r, const struct record *record, const struct response_options *options,
                        const struct framing_event *event, struct ipf_error *err)
 {
@@ -887,7 +886,7 @@ static const struct api_response *one_value_format(struct response *r, const str
 	return asked;
 }
 
-/* Chooses the descriptor's half for what was requested, unless the server plainly sent the other kind. *framing says
+/* Chooses the descriptor's half for the requested kind, unless the server plainly sent the other kind. *framing says
  * how to cut the body into events. */
 static const struct api_response *choose_format(struct response *r, const struct record *record, const struct api *api,
                                                 enum framing_kind *framing)
@@ -942,7 +941,7 @@ static void finish_envelope(struct response *r)
 		note_malformed(r, "damaged event stream", (struct slice){0});
 }
 
-/* Content after an end mark that the API promises to be final. */
+/* Content after an end mark the API promises to be final. */
 static void note_after_end(struct response *r)
 {
 	char text[80];
@@ -985,7 +984,7 @@ static enum framing_kind framing_that_fits(const struct response *r, const struc
 	return objects == FRAMING_JSON || lines_read ? framing : objects;
 }
 
-/* Says how to read a body that the descriptor's framing does not fit. */
+/* Says how to read a body the descriptor's framing does not fit. */
 static void note_other_framing(struct response *r, const struct record *record, const struct api *api)
 {
 	static const char *const names[] = {[FRAMING_SSE] = "server-sent events",

@@ -1,12 +1,12 @@
-/* What a response contains: its content events, text, usage, finish reason, end mark or error, as the API's descriptor
- * says where to find them.
+/* The contents of a response: its content events, text, usage, finish reason, end mark or error, at the places of the
+ * API's descriptor.
  *
  *     struct response r = {0};
  *     if (response_parse(&r, &record, api, &options, &err) < 0) …   // out of memory only; any body can be parsed
  *     r.events[0].t_ns …                                            // good until the next response_parse
  *     response_release(&r);
  *
- * This module reports what came. Which of it makes the request fail, and every metric, is up to ipf-collect.
+ * This module reports the contents. Which of it makes the request fail, and every metric, is up to ipf-collect.
  */
 #ifndef IPF_RESPONSE_H
 #define IPF_RESPONSE_H
@@ -18,7 +18,7 @@
 #include "stream/record.h"
 #include "tokenizer/token_counter.h"
 
-/* Times are clamped to this, nine years from the run's start, so that sums of them and ten times one cannot overflow.
+/* Times are clamped to this, nine years from the run's start, so sums of them and ten times one cannot overflow.
  */
 #define RESPONSE_TIME_MAX (INT64_C(1) << 58)
 
@@ -27,7 +27,7 @@ struct response_options {
 	bool keep_text;                     /* fill `text` and `reasoning` */
 	bool keep_ids;                      /* fill `output_ids` and `prompt_ids` */
 	bool keep_others;                   /* fill `others` */
-	bool virtual_time; /* every read is that of its event, to the nanosecond: of a run that was predicted */
+	bool virtual_time;                  /* every read is its event's, to the nanosecond: of a predicted run */
 };
 
 /* A content event: it brings at least one character of text, reasoning or tool call, or data such as an embedding. */
@@ -35,9 +35,9 @@ struct response_event {
 	int64_t t_ns;         /* time of the read that brought its last byte; events of one read share it */
 	int64_t early_ns;     /* it came so much before t_ns at most: see ACCURACY in ipf-results(5); 0: at t_ns */
 	int64_t usage_tokens; /* output tokens so far, if the event itself reports usage; IPF_ABSENT */
-	int64_t token_ids;    /* tokens that came since the previous content event, if the server lists ids; IPF_ABSENT */
+	int64_t token_ids;    /* tokens coming since the previous content event, if the server lists ids; IPF_ABSENT */
 	size_t content_end;   /* length of `content` up to and including this event */
-	uint8_t kind;         /* enum event_kind: EVENT_TEXT, or what it brings if that is no text */
+	uint8_t kind;         /* enum event_kind: EVENT_TEXT, or another kind of content */
 	uint8_t choice;       /* which of the choices it belongs to, from 0, in the order in which they began */
 };
 
@@ -47,7 +47,7 @@ enum { RESPONSE_CHOICES_MOST = 128 };
 /* Longer ids of the server, with their quotes, are none. */
 #define RESPONSE_ID_MOST 256
 
-/* What an event brings. Text wins over reasoning, and that over a tool call. */
+/* The content of an event. Text wins over reasoning, and that over a tool call. */
 enum event_kind {
 	EVENT_TEXT,
 	EVENT_REASONING,
@@ -67,7 +67,7 @@ struct response_other {
 	int64_t t_ns;
 	int64_t early_ns; /* as in struct response_event */
 	size_t before;    /* how many content events came before it */
-	uint8_t kind;     /* EVENT_EMPTY and what follows it */
+	uint8_t kind;     /* EVENT_EMPTY and the values after it */
 };
 
 struct response {
@@ -89,7 +89,8 @@ struct response {
 	bool failed;       /* the body or the gRPC status reports an error; its message is in error_text */
 	bool no_status;    /* gRPC: the response ended without a status */
 	bool deadline_exceeded; /* gRPC: the error is DEADLINE_EXCEEDED */
-	bool malformed;         /* something does not parse, or violates the API; what and where is in malformed_text */
+	bool malformed;         /* something does not parse, or violates the API; malformed_text has the fault and the
+	                         * place */
 	bool compressed;        /* the body is compressed, which malformed_text says, and nothing of it was read */
 	bool other_framing;     /* the body is cut into events in another way than the descriptor says; malformed_text */
 	bool includes_prompt;   /* the text contains the prompt, whose length is unknown: its tokens cannot be counted */
@@ -100,12 +101,12 @@ struct response {
 	size_t output_indexes_count, output_indexes_cap;
 	/* The last usage reported, in which a zero does not replace a count; IPF_ABSENT. */
 	int64_t input_tokens, output_tokens, reasoning_tokens, cached_tokens, total_tokens;
-	size_t content_bytes, reasoning_bytes; /* of the content, and of the reasoning in it, as JSON writes them */
+	size_t content_bytes, reasoning_bytes; /* the content's, and that of the reasoning in it, as JSON writes them */
 	size_t reasoning_events;               /* content events that bring reasoning and no text */
 	size_t bare_events;                    /* events that are none: a token of theirs has no text */
 	int64_t unread_events;                 /* events of which nothing is read although they have text */
 	bool hidden_reasoning;                 /* the model reasoned without sending it, as the descriptor says */
-	int64_t choices;                       /* of the content events; 0: none, or the API has no choices */
+	int64_t choices;                       /* the content events'; 0: none, or the API has no choices */
 	int64_t details[API_DETAILS], server_ns[API_SERVER_TIMES]; /* reported by the server; IPF_ABSENT */
 	struct buffer finish;          /* the finish reason, in the common words if the descriptor translates it */
 	struct buffer finish_server;   /* the server's own word, if it differs */
@@ -131,21 +132,21 @@ struct response {
 	struct buffer json, piece, seen_text, seen_reasoning;
 	struct buffer likely_error; /* the message of an event that looks like an error, see error_message_likely() */
 	struct event_repeat repeat;
-	jdoc_id text_node; /* of the event: its last text, and how many it has */
+	jdoc_id text_node; /* the event's: its last text, and how many it has */
 	size_t text_nodes;
-	int64_t parts[API_PARTS_MOST]; /* of sums of counts, found so far; IPF_ABSENT */
+	int64_t parts[API_PARTS_MOST]; /* sums of counts, found so far; IPF_ABSENT */
 	int64_t choice_indexes[RESPONSE_CHOICES_MOST];
-	uint8_t choice, repeat_choice; /* of the event; of the one that `repeat` knows */
+	uint8_t choice, repeat_choice; /* the event's; that of the event in `repeat` */
 	int64_t token_ids;             /* listed since the last content event; IPF_ABSENT */
-	int64_t listed_ids;            /* so far */
+	int64_t listed_ids;            /* ids so far */
 	size_t prompt_bytes;           /* to skip at the beginning of the text */
-	size_t event;                  /* the number of the event that is being parsed */
+	size_t event;                  /* the number of the event being parsed */
 	bool indexes_failed;           /* no memory for output_indexes */
 	bool truncated;                /* the body ended in the middle of an event */
 	bool virtual_time;             /* as in the options */
 	size_t read, read_end;         /* the read in which the last event ended, and where that read ends in the body */
 	int64_t before_ns;             /* nothing of this read came earlier: the last time before that of the read */
-	int64_t early_ns;              /* of the last event, see struct response_event */
+	int64_t early_ns;              /* the last event's, see struct response_event */
 	int64_t last_ns;
 };
 

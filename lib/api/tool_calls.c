@@ -32,8 +32,8 @@ static struct tool_call *new_call(struct tool_calls *calls, int64_t choice, int6
 	return call;
 }
 
-/* The call of the choice that the piece belongs to. A piece without an index that has a name begins one, others belong
- * to the latest one; NULL: it belongs to none. */
+/* The call of the choice the piece belongs to. A piece without an index with a name begins one, others belong to the
+ * latest one; NULL: it belongs to none. */
 static struct tool_call *call_of(struct tool_calls *calls, int64_t choice, int64_t index, bool named)
 {
 	const bool begins = index == IPF_ABSENT && named;

@@ -12,10 +12,10 @@
 #include "api/api_pointer.h"
 #include "buffer.h"
 
-#define TOOL_CALLS_MOST 1024 /* of an answer; what comes beyond is left out */
+#define TOOL_CALLS_MOST 1024 /* an answer's; further ones are left out */
 
-/* Where a descriptor says that they are: the choices of an answer, in each of them each call or piece of one, and
- * within that … */
+/* Where a descriptor says they are: the choices of an answer, in each of them each call or piece of one, and within
+ * that … */
 struct api_call_places {
 	struct api_pointers choices; /* none: the document is the only choice */
 	struct api_pointers choice;  /* in a choice: its index; none: its place among the choices */
@@ -40,7 +40,7 @@ struct tool_calls { /* zero-initialise */
 };
 
 void tool_calls_add(struct tool_calls *calls, const struct api_call_places *places, const struct jdoc *doc);
-/* The number of calls that have a name or arguments: an id alone is not a call. */
+/* The number of calls with a name or arguments: an id alone is not a call. */
 size_t tool_calls_count(const struct tool_calls *calls);
 /* Removes the calls of all choices but the first one that has any: only one choice of an answer goes back to a server.
  */

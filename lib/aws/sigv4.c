@@ -257,7 +257,7 @@ static bool append_headers(struct buffer *out, const struct curl_slist *list, st
 	return !out->failed && !names->failed;
 }
 
-/* All headers that are signed. The host is the first: it is signed, but libcurl sends it. */
+/* All headers signed. The host is the first: it is signed, but libcurl sends it. */
 static struct curl_slist *list_headers(const struct signer *s, const struct signed_request *r, struct slice host,
                                        const char *timestamp, const char *body_sha256)
 {

@@ -21,7 +21,7 @@
 
 struct signer;
 
-/* Where the keys are, and what is signed for. Names are those of variables of the environment. */
+/* The place of the keys, and the purpose of the signature. Names are those of variables of the environment. */
 struct signer_source {
 	const char *service;                            /* "bedrock", "s3" */
 	const char *id_name, *secret_name, *token_name; /* token: of a session, optional; NULL: there is none */
@@ -30,7 +30,7 @@ struct signer_source {
 	const char *use;                                /* who needs the keys, in messages: "this API requires it" */
 };
 
-/* Of AWS: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and optionally AWS_SESSION_TOKEN. */
+/* The variables of AWS: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and optionally AWS_SESSION_TOKEN. */
 struct signer_source signer_aws(const char *service, const char *url);
 
 /* -1: IPF_USAGE if something is missing, or out of memory; free the signer all the same. */

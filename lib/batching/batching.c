@@ -72,7 +72,7 @@ void sequence_release(struct sequence *s)
 	s->hash_count = s->hash_cap = s->block_count = s->block_cap = 0;
 }
 
-/* ---- the engine: what is open ---- */
+/* ---- the engine: its open requests ---- */
 
 bool batching_has_tiers(const struct batching_options *options)
 {
@@ -84,7 +84,7 @@ static void pass_down(uint64_t hash, void *tier)
 	kv_cache_remember(tier, hash);
 }
 
-/* Each cache gives what it evicts to the next one that there is. */
+/* Each cache passes its evicted blocks to the next one that there is. */
 static bool open_tiers(struct batching *e)
 {
 	struct kv_cache *above = e->kv;
@@ -179,7 +179,7 @@ static void dequeue(struct batching *e, struct sequence *s)
 	e->waiting--;
 }
 
-/* From the end, so that the end of a prefix is forgotten before its beginning. */
+/* From the end, so the end of a prefix is forgotten before its beginning. */
 static void drop_blocks(struct batching *e, struct sequence *s)
 {
 	while (s->block_count)
@@ -221,7 +221,7 @@ static int64_t length_of(const struct sequence *s)
 	return s->prompt_tokens + s->produced;
 }
 
-/* Blocks for everything up to `tokens`; what was got is kept when the rest is missing. */
+/* Blocks for everything up to `tokens`; those obtained are kept when the rest is missing. */
 static bool get_blocks(struct batching *e, struct sequence *s, int64_t tokens)
 {
 	while ((int64_t)s->block_count * KV_BLOCK < tokens) {
@@ -246,7 +246,7 @@ static int tier_of(struct batching *e, uint64_t hash)
 	return TIER_COUNT;
 }
 
-/* At least the last token is always computed: something has to say what comes next. */
+/* At least the last token is always computed: the next one depends on it. */
 static void take_cached(struct batching *e, struct sequence *s, int64_t from[TIER_COUNT])
 {
 	int64_t most = (length_of(s) - 1) / KV_BLOCK;
@@ -292,7 +292,7 @@ static struct sequence *last_let_in(struct batching *e)
 	return e->batch_count ? e->batch[e->batch_count - 1] : NULL;
 }
 
-/* What one step consists of, while it is put together. */
+/* The parts of one step, while it is put together. */
 struct step {
 	int64_t budget, sequences, prefilled, context;
 	double load_s; /* for blocks of lower tiers */
@@ -336,8 +336,8 @@ static void schedule_running(struct batching *e, int64_t at_ns, struct step *ste
 	}
 }
 
-/* The first time only: what comes back after a preemption is no hit. On a busy machine a step is begun late, with the
- * time at which it was due, and with what was added in between: nothing waited less than no time. */
+/* The first time only: blocks found again after a preemption are no hits. On a busy machine a step is begun late, with
+ * the time at which it was due, and with later requests: no wait is negative. */
 static void count_hits(struct batching *e, struct sequence *s, const int64_t from[TIER_COUNT], int64_t at_ns)
 {
 	if (s->admitted_ns)
@@ -352,8 +352,8 @@ static void count_hits(struct batching *e, struct sequence *s, const int64_t fro
 	}
 }
 
-/* Will there be room for what the first step of `s` needs? Asked before blocks are taken from a lower tier, which
- * would otherwise come back without having cost anything. */
+/* Will there be room for the first step of `s`? Asked before blocks are taken from a lower tier, which would otherwise
+ * come back without having cost anything. */
 static bool has_room(struct batching *e, const struct sequence *s, int64_t budget)
 {
 	int64_t most = (length_of(s) - 1) / KV_BLOCK, found = 0, shared = 0;
@@ -416,7 +416,7 @@ static void close_ranks(struct batching *e)
 	e->batch_count = kept;
 }
 
-/* How much longer a step takes that begins now. */
+/* How much longer a step takes beginning now. */
 static double stretch(struct batching *e, int64_t now_ns)
 {
 	const struct batching_pace *pace = &e->options.pace;

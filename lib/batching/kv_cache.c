@@ -15,9 +15,9 @@ struct block {
 struct kv_cache {
 	struct block *blocks;
 	int32_t total, used;
-	int32_t limit;          /* of those in use */
+	int32_t limit;          /* the most in use */
 	int32_t fresh;          /* blocks from here on were never taken */
-	int32_t oldest, newest; /* of the unused ones that were */
+	int32_t oldest, newest; /* used once, and unused now */
 	int32_t *slots;         /* open addressing: block + 1, 0 where free */
 	uint32_t mask;
 	void (*evicted)(uint64_t hash, void *data);
@@ -75,7 +75,7 @@ static void forget(struct kv_cache *kv, int32_t block)
 	uint32_t hole = home_of(kv, b->hash);
 	while (kv->slots[hole] != block + 1)
 		hole = (hole + 1) & kv->mask;
-	/* Move up what was pushed past the hole by a collision, so that look-ups need no tombstones. */
+	/* Move up entries pushed past the hole by a collision: look-ups need no tombstones. */
 	for (uint32_t i = (hole + 1) & kv->mask; kv->slots[i]; i = (i + 1) & kv->mask) {
 		uint32_t home = home_of(kv, kv->blocks[kv->slots[i] - 1].hash);
 		if (((i - home) & kv->mask) < ((i - hole) & kv->mask))

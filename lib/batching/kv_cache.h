@@ -17,7 +17,7 @@
 
 #define KV_BLOCK 16
 
-/* The hash of what `hash` is of, followed by a value. */
+/* The hash of the values of `hash`, followed by a value. */
 static inline uint64_t kv_hash(uint64_t hash, uint64_t value)
 {
 	uint64_t x = (hash ^ value) * UINT64_C(0x9e3779b97f4a7c15);
@@ -30,7 +30,7 @@ struct kv_cache;
 struct kv_cache *kv_cache_new(int32_t blocks); /* NULL: no memory */
 void kv_cache_free(struct kv_cache *kv);
 
-/* `evicted` is called with the hash of each published block that is needed for something else. */
+/* `evicted` is called with the hash of each published block needed for something else. */
 void kv_cache_watch(struct kv_cache *kv, void (*evicted)(uint64_t hash, void *data), void *data);
 
 int32_t kv_cache_take(struct kv_cache *kv);                      /* a block of one's own, -1 when all are in use */
@@ -41,10 +41,10 @@ void kv_cache_drop(struct kv_cache *kv, int32_t block); /* one less */
 void kv_cache_publish(struct kv_cache *kv, int32_t block,
                       uint64_t hash); /* nothing where another block has the hash already */
 
-/* From now on no more than so many blocks are in use at once; those that are beyond stay until they are dropped. */
+/* From now on no more than so many blocks are in use at once; those beyond stay until they are dropped. */
 void kv_cache_limit(struct kv_cache *kv, int32_t blocks);
 
-/* The hash becomes the one that was used last, of a cache that holds no block: a tier below another one. */
+/* The hash becomes the one that was used last, of a cache holding no block: a tier below another one. */
 void kv_cache_remember(struct kv_cache *kv, uint64_t hash);
 
 int32_t kv_cache_used(const struct kv_cache *kv);  /* blocks that somebody uses */

@@ -8,7 +8,7 @@
 
 const char *const replicas_signals[] = {"load", "running", "waiting", NULL};
 
-/* ---- what the user says ---- */
+/* ---- the option ---- */
 
 static int parse_bounds(const char *text, size_t len, struct replicas_options *options)
 {

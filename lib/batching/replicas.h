@@ -1,12 +1,12 @@
-/* How many replicas of a server there are, on a clock that the caller holds: as many as a simulated autoscaler has for
- * the load, or as a series says; a fixed number is an autoscaler's whose least is its most.
+/* How many replicas of a server there are, on a clock the caller holds: as many as a simulated autoscaler has for the
+ * load, or as a series says; a fixed number is an autoscaler's whose least is its most.
  *
  * Wanted are  ceil(signal / scale_at)  replicas, at least `least` (and one as long as there are requests), at most
  * `most`, as from Kubernetes' horizontal autoscaler for an average value. The signal is the number of requests that
  * run, wait, or both.
  *
  * More than there are: they are added at once, and each is ready delay_ns later. Fewer, for idle_ns without a break:
- * then those beyond the most that was wanted in this time are removed at once, first those that are not ready.
+ * then those beyond the most wanted in this time are removed at once, first those that are not ready.
  *
  *     replicas_init(&replicas, &options);
  *     if (replicas_update(&replicas, running, waiting, now)) batching_set_replicas(engine, replicas.ready);
@@ -26,7 +26,7 @@ enum { REPLICAS_MOST = 1024, REPLICAS_CHANGES_MOST = 300 };
 enum replicas_signal { REPLICAS_ON_LOAD, REPLICAS_ON_RUNNING, REPLICAS_ON_WAITING };
 extern const char *const replicas_signals[]; /* "load", "running", "waiting"; NULL at the end */
 
-/* So many are ready from this time on. */
+/* The number of ready replicas from this time on. */
 struct replicas_change {
 	int64_t at_ns, count;
 };
@@ -51,14 +51,14 @@ struct replicas {
 	int64_t ready;
 	int64_t wanted; /* by the rule, now */
 	/* Its own. */
-	int64_t ready_at_ns[REPLICAS_MOST]; /* of those that are not ready, ascending */
+	int64_t ready_at_ns[REPLICAS_MOST]; /* for those that are not ready, ascending */
 	int64_t below_since_ns;             /* fewer are wanted since then; INT64_MAX: they are not */
-	int64_t below_most;                 /* the most that was wanted since */
-	size_t next;                        /* of the series */
+	int64_t below_most;                 /* the most wanted since */
+	size_t next;                        /* the series' */
 };
 
-/* "MIN:MAX[,delay=TIME][,idle=TIME][,scale-at=N][,on=load|running|waiting]" into the options at `replicas`; what is
- * not said has its default. -1: IPF_USAGE. */
+/* "MIN:MAX[,delay=TIME][,idle=TIME][,scale-at=N][,on=load|running|waiting]" into the options at `replicas`; a missing
+ * part has its default. -1: IPF_USAGE. */
 int replicas_parse(const char *text, void *replicas, struct ipf_error *err);
 /* The same, or "N", or a series "N,N@TIME[,N@TIME…]". */
 int replicas_parse_any(const char *text, void *replicas, struct ipf_error *err);

@@ -14,7 +14,7 @@ static void quoted(struct buffer *out, struct slice text)
 	buffer_byte(out, '\'');
 }
 
-/* What may follow the option: -x a value that is no file, -r -F a file. */
+/* The kind of the option's argument: -x a value that is no file, -r -F a file. */
 static void value(struct buffer *out, const struct option_spec *spec)
 {
 	const char *word;

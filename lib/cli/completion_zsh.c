@@ -41,7 +41,7 @@ static void exclusions(struct buffer *out, const struct option_spec *spec)
 		buffer_format(out, "'(-%c --%s)'", spec->letter, spec->name);
 }
 
-/* ":FILE:_files", ":SHELL:(bash zsh)"; a value that nothing is known of has a message and no completions. */
+/* ":FILE:_files", ":SHELL:(bash zsh)"; a value nothing is known of has a message and no completions. */
 static void value(struct buffer *out, const struct option_spec *spec)
 {
 	buffer_text(out, option_takes_value(spec) ? ":" : "::");

@@ -56,8 +56,8 @@ int gnuplot_open(struct gnuplot *picture, const char *path, int width, int heigh
 
 /* ---- running it ---- */
 
-/* What gnuplot has as its files 0 to 3. The picture goes to a memory file, because gnuplot reports neither a full disk
- * nor an output file that it cannot open. */
+/* The files 0 to 3 of gnuplot. The picture goes to a memory file, because gnuplot reports neither a full disk nor an
+ * output file it cannot open. */
 enum { SCRIPT, IMAGE, MESSAGES, DATA, FILES };
 
 /* Starts gnuplot. 0: with its pid; an errno: it could not be started. Descriptors below FILES are overwritten in the
@@ -91,11 +91,11 @@ static int read_back(int fd, struct buffer *out, struct ipf_error *err)
 	for (off_t at = 0; (got = pread(fd, bytes, sizeof bytes, at)) > 0; at += got)
 		buffer_append(out, bytes, (size_t)got);
 	if (got < 0)
-		return ipf_error_errno(err, errno, NULL, "cannot read what gnuplot drew");
+		return ipf_error_errno(err, errno, NULL, "cannot read gnuplot's output");
 	return out->failed ? ipf_error_memory(err) : 0;
 }
 
-/* The line of gnuplot's messages that says what is wrong; above it are the command and a mark. */
+/* The line of gnuplot's messages with the fault; above it are the command and a mark. */
 static int complain(int messages, struct ipf_error *err)
 {
 	struct buffer text = {0};
@@ -125,7 +125,7 @@ static int run_files(const int files[FILES], struct buffer *image, struct ipf_er
 			return ipf_error_errno(err, errno, NULL, "cannot wait for gnuplot");
 	off_t drawn = lseek(files[IMAGE], 0, SEEK_END);
 	if (drawn < 0)
-		return ipf_error_errno(err, errno, NULL, "cannot read what gnuplot drew");
+		return ipf_error_errno(err, errno, NULL, "cannot read gnuplot's output");
 	if (!WIFEXITED(status) || WEXITSTATUS(status) != 0 || drawn == 0)
 		return complain(files[MESSAGES], err);
 	return read_back(files[IMAGE], image, err) < 0 ? -1 : 1;

@@ -19,7 +19,7 @@ struct gnuplot {
 	int fd;       /* the memory file behind it */
 };
 
-/* Checks that the name ends in .png or .svg. -1: IPF_USAGE. */
+/* Checks the name ends in .png or .svg. -1: IPF_USAGE. */
 int gnuplot_check(const char *path, struct ipf_error *err);
 /* Begins a script with terminal and output set; the size is in pixels. */
 int gnuplot_open(struct gnuplot *picture, const char *path, int width, int height, struct ipf_error *err);
@@ -30,12 +30,12 @@ int gnuplot_close(struct gnuplot *picture, const char *path, struct ipf_error *e
 /* The file from which a script of gnuplot_run reads `data`. */
 #define GNUPLOT_DATA "/proc/self/fd/3"
 
-/* Runs a script that sets its terminal and no output, and appends what it draws to `image`. 1: drawn; 0: gnuplot is not
- * installed; -1: it failed, with what it said of it. */
+/* Runs a script setting its terminal and no output, and appends the drawing to `image`. 1: drawn; 0: gnuplot is not
+ * installed; -1: it failed, with its message. */
 int gnuplot_run(struct slice script, struct slice data, struct buffer *image, struct ipf_error *err);
 
 /* Appends a text as a string constant of gnuplot: 'it''s'. Nothing in it is obeyed, neither by gnuplot (backquotes, @,
- * backslashes, line ends) nor by what shows the picture: it is safe_text. An apostrophe at the beginning, or behind
+ * backslashes, line ends) nor by viewers of the picture: it is safe_text. An apostrophe at the beginning, or behind
  * another one, is U+2019: gnuplot takes three quotes in a row for two strings. */
 void gnuplot_quote(struct buffer *script, struct slice text);
 

@@ -143,7 +143,7 @@ static void help_commands(const struct program *program, struct buffer *out)
 	buffer_byte(out, '\n');
 }
 
-/* What status 4 stands for, if the program has an option that makes it end so. */
+/* The meaning of status 4, if the program has an option making it end so. */
 static const char *help_refusals(const struct program *program)
 {
 	if (has_option(program, "strict") && !program->strict_as_input)

@@ -16,7 +16,7 @@ void help_wrap(struct buffer *out, const char *text, size_t at, size_t indent);
 /* Appends the help of these options, a NULL-terminated list, in the order of the table. */
 void help_format_options(const struct program *program, const char *const *names, struct buffer *out);
 
-/* Appends the text of --version: the program's version, and those of the libraries that it runs with. */
+/* Appends the text of --version: the program's version, and those of the libraries it runs with. */
 void version_format(const struct program *program, struct buffer *out);
 
 #endif

@@ -16,9 +16,9 @@
 void interrupt_watch(int ignored);
 bool interrupted(void);
 
-/* Whether a signal that arrives now is a new one, rather than part of the previous one: false within a tenth of a
- * second of it. timeout(1) signals a program and then its process group, the program included, and the end of a
- * terminal session sends SIGTERM and SIGHUP. For one thread, or for handlers that do not interrupt each other. */
+/* Whether a signal arriving now is a new one, rather than part of the previous one: false within a tenth of a second of
+ * it. timeout(1) signals a program and then its process group, the program included, and the end of a terminal session
+ * sends SIGTERM and SIGHUP. For one thread, or for handlers that do not interrupt each other. */
 bool interrupt_is_new(void);
 
 /* Whether another program writes this input while it is read: a pipe or a socket. */

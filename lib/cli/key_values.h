@@ -1,4 +1,4 @@
-/* The value of an option that says several things: `1:4,delay=5s,scale-at=8`. What comes before the first comma is the
+/* The value of an option saying several things: `1:4,delay=5s,scale-at=8`. The text before the first comma is the
  * option's own business; this reads the rest.
  *
  *     static const struct key_value keys[] = {{"delay", KEY_VALUE_DURATION, offsetof(struct x, delay_ns), NULL}};
@@ -11,7 +11,7 @@
 
 #include <stddef.h>
 
-#define KEY_VALUE_TEXT_SIZE 101 /* the longest that a part can be, and a NUL */
+#define KEY_VALUE_TEXT_SIZE 101 /* the longest a part can be, and a NUL */
 
 enum key_value_kind {
 	KEY_VALUE_COUNT,    /* int64_t */

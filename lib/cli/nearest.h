@@ -16,7 +16,7 @@ struct nearest {
 };
 
 /* Keeps `known`, which is borrowed, if it is nearer than the names before and at most one edit plus a third of the
- * typed length away. Of equally near names the first one stays. */
+ * typed length away. If names are equally near, the first one stays. */
 void nearest_try(struct nearest *near, const char *typed, size_t len, const char *known);
 /* The same, and if no name is near, one that the typed word spells out: "markdown" for "md". */
 void nearest_try_short(struct nearest *near, const char *typed, size_t len, const char *known);

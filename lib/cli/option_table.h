@@ -43,11 +43,11 @@ struct string_list {
 	size_t count;
 };
 
-/* Parses the value of an option into its variable. -1: err says what was expected and what was given; the caller puts
- * the option's name before it. */
+/* Parses the value of an option into its variable. -1: err has the expected and the given value; the caller puts the
+ * option's name before it. */
 typedef int option_parser(const char *value, void *variable, struct ipf_error *err);
 
-/* Words that completion offers, i = 0, 1, … until NULL: those of a table that has other uses. */
+/* Words that completion offers, i = 0, 1, … until NULL: those of a table with other uses. */
 typedef const char *completion_list(size_t i);
 
 struct option_spec {
@@ -55,7 +55,7 @@ struct option_spec {
 	char letter;                /* 0: none */
 	const char *name;           /* long name; NULL for a heading */
 	const char *argument;       /* "FILE"; NULL for flags */
-	size_t offset;              /* of the variable in the program's struct of options */
+	size_t offset;              /* the variable's in the program's struct of options */
 	const char *help;           /* a line or two; the first sentence is the meaning; --help wraps it */
 	const char *const *choices; /* OPTION_CHOICE: its values, NULL at the end */
 	option_parser *parse;       /* OPTION_PARSED */
@@ -103,11 +103,11 @@ struct program {
 	size_t count;
 	int min_operands, max_operands; /* max -1: any number */
 	bool no_environment;            /* variables of the environment set no options */
-	bool strict_as_input;           /* what --strict refuses counts as invalid input: status 3 instead of 4 */
+	bool strict_as_input;           /* inputs that --strict refuses count as invalid: status 3 instead of 4 */
 	bool plain_operands;            /* operands are never paths, even if they contain slashes (poisson:rate=300/m) */
 	const char *variables;          /* variables of the environment begin with this name; NULL: with that of `name` */
-	completion_list *offers;        /* what completion offers as the first operand; with `offers_keys` as each */
-	const char *(*offers_keys)(size_t offer, size_t i); /* what follows that word and a comma: "rate=" of "constant:" */
+	completion_list *offers;        /* completions of the first operand; with `offers_keys` of each */
+	const char *(*offers_keys)(size_t offer, size_t i); /* words after that one and a comma: "rate=" of "constant:" */
 	const char *const *choices;            /* values of the first operand, NULL at the end; NULL: it is a file */
 	const struct program *const *commands; /* which the first operand may name; NULL at the end; NULL: there are none */
 	const char *manual;             /* where it is described, if it has no manual page of its name; otherwise NULL */
@@ -120,9 +120,9 @@ bool option_takes_value(const struct option_spec *spec);
 bool option_takes_file(const struct option_spec *spec);
 /* Value i that --completion offers; NULL: there are no more. */
 const char *option_value(const struct option_spec *spec, size_t i);
-/* Appends the words of a list, and what is between them. */
+/* Appends the words of a list, with separators. */
 void option_words(completion_list *list, struct buffer *out);
-/* Appends the keys that follow word `offer` of the program's operands, each in these quotes, and blanks between. */
+/* Appends the keys following word `offer` of the program's operands, each in these quotes, and blanks between. */
 void option_keys(const struct program *program, size_t offer, const char *quote, struct buffer *out);
 /* The first part of the help, up to a semicolon or full stop. */
 struct slice option_summary(const struct option_spec *spec);

@@ -31,13 +31,13 @@ struct argument_walk {
 
 struct argument {
 	const struct option_spec *spec; /* NULL: an operand */
-	const char *value;              /* of the option (NULL: none), or the operand */
+	const char *value;              /* the value of the option (NULL: none), or the operand */
 	const char *word;               /* long options: the word as typed */
 	bool attached;                  /* the value is in the same word */
 	char shown[80];                 /* "--trace" or "-t", for messages */
 };
 
-/* The option that the text names in full: "--trace" or "-t". */
+/* The option the text names in full: "--trace" or "-t". */
 static const struct option_spec *find_exact(const struct program *program, const char *text)
 {
 	for (size_t i = 0; text[0] == '-' && i < program->count; i++) {
@@ -59,7 +59,7 @@ static bool is_choice(const char *const *choices, const char *name, size_t len)
 	return false;
 }
 
-/* Options that users look for in the wrong program, and where the setting is. */
+/* Options users look for in the wrong program, and where the setting is. */
 static const struct {
 	const char *name, *program, *where;
 } elsewhere[] = {
@@ -224,7 +224,7 @@ struct options_memory {
 	struct options_memory *next;
 	const char *items[];
 };
-/* Of a program: the list keeps it reachable for leak checkers. */
+/* A program's memory: the list keeps it reachable for leak checkers. */
 static struct options_memory *kept;
 
 static const char **keep_items(struct options_memory **memory, int count, struct ipf_error *err)
@@ -398,8 +398,7 @@ static bool only_prints(const struct option_spec *spec)
 	return spec->kind == OPTION_HELP || spec->kind == OPTION_VERSION || spec->kind == OPTION_COMPLETION;
 }
 
-/* Is the operand the rest of a header that was written without quotes (-H Authorization: Bearer KEY)? It is then not
- * shown. */
+/* Is the operand the rest of a header written without quotes (-H Authorization: Bearer KEY)? It is then not shown. */
 static bool is_rest_of_header(const struct argument *before, const char *operand)
 {
 	if (!before->spec || strcmp(before->spec->name, "header") != 0 || access(operand, F_OK) == 0)
@@ -410,10 +409,10 @@ static bool is_rest_of_header(const struct argument *before, const char *operand
 	return colon && strlen(value) <= 10 && !strpbrk(value, "0123456789") && strcmp(operand, "-") != 0;
 }
 
-/* What is printed instead of running. */
+/* Printed instead of running. */
 struct printing {
 	enum option_kind what; /* help, version or completion */
-	int shell;             /* of the completion: an enum completion_shell */
+	int shell;             /* the completion's: an enum completion_shell */
 };
 
 static int printing_of(const struct argument *a, struct printing *prints, struct ipf_error *err)
@@ -426,7 +425,7 @@ static int printing_of(const struct argument *a, struct printing *prints, struct
 	return 0;
 }
 
-/* The variable that sets an option: IPF_FIRE_WAIT_READY. */
+/* The variable setting an option: IPF_FIRE_WAIT_READY. */
 static const char *environment(const struct program *program, const struct option_spec *spec, char name[80])
 {
 	if (spec->kind == OPTION_HEADING || only_prints(spec))
@@ -706,7 +705,7 @@ static bool is_given(const struct program *program, int argc, char **argv, const
 	return false;
 }
 
-/* The value that the environment gives an option; NULL: none. `variable` becomes the name of the variable. */
+/* The value the environment gives an option; NULL: none. `variable` becomes the name of the variable. */
 static const char *given_by_environment(const struct program *program, const struct option_spec *spec,
                                         char variable[80])
 {

@@ -41,7 +41,7 @@ struct common_options {
 		.seed = 1                                                                                                      \
 	}
 
-/* The row of the programs that draw random numbers. */
+/* The row of the programs drawing random numbers. */
 #define SEED_OPTION(type_, member_) OPTION(OPTION_SEED, 0, "seed", "N", type_, member_, "random seed (default: 1)")
 
 /* The rows of programs that read streams. */
@@ -56,7 +56,7 @@ struct common_options {
 	{                                                                                                                  \
 		.kind = OPTION_PARSED, .name = "max-window", .argument = "SIZE",                                               \
 		.offset = offsetof(type_, member_.max_window),                                                                 \
-		.help = "refuse zstd-compressed streams that need a window of more than SIZE (default: 128MiB)",               \
+		.help = "refuse zstd-compressed streams with a window of more than SIZE (default: 128MiB)",                    \
 		.parse = options_max_window, .unshaping = true                                                                 \
 	}
 
@@ -65,14 +65,14 @@ struct common_options {
 	OPTION_UNSHAPING(OPTION_FILE, 'o', "output", "FILE", type_, member_.output,                                        \
 	                 "write to FILE, compressed if its name ends in .zst (default: standard output)")
 
-/* The rows that the commands of a program have in common. */
+/* The rows the commands of a program have in common. */
 #define COMMAND_OPTIONS(type_, member_)                                                                                \
 	OPTION_UNSHAPING(OPTION_COUNTER, 'v', "verbose", NULL, type_, member_.verbose, "report more on standard error"),   \
 		OPTION_UNSHAPING(OPTION_FLAG, 'q', "quiet", NULL, type_, member_.quiet, "no progress, no warnings"),           \
 		OPTION_UNSHAPING(OPTION_FLAG, 0, "progress", NULL, type_, member_.progress,                                    \
 	                     "show progress even if standard error is not a terminal"),                                    \
 		OPTION_UNSHAPING(OPTION_FLAG, 0, "reproducible", NULL, type_, member_.reproducible,                            \
-	                     "omit from the header what changes from run to run"),                                         \
+	                     "omit changing values from the header"),                                                      \
 		INPUT_LIMITS(type_, member_),                                                                                  \
 	{                                                                                                                  \
 		.kind = OPTION_HELP, .letter = 'h', .name = "help", .help = "show this help"                                   \
@@ -97,7 +97,7 @@ int options_max_line(const char *text, void *variable, struct ipf_error *err);
 int options_max_window(const char *text, void *variable, struct ipf_error *err);
 
 struct operands {
-	char **items; /* of argv, NULL at the end; valid as long as the program runs */
+	char **items; /* a part of argv, NULL at the end; valid as long as the program runs */
 	int count;
 	int before_mark; /* how many of them come before "--"; -1: there was none */
 };
@@ -105,15 +105,15 @@ struct operands {
 /* Prepares the process and parses the environment and the command line.
  *
  * Environment: the variable IPF_FIRE_WAIT_READY sets the option --wait-ready of ipf-fire, and so on for every option
- * that takes a value; 1 sets a flag. The command line wins. An empty variable is like none. The commands of a program
- * read its variables (struct program, `variables`), as far as they have the option.
+ * taking a value; 1 sets a flag. The command line wins. An empty variable is like none. The commands of a program read
+ * its variables (struct program, `variables`), as far as they have the option.
  *
- * Preparation: SIGPIPE and SIGXFSZ are ignored, so that writers see EPIPE and EFBIG. A closed descriptor among 0 to 2
- * is occupied, so that no file opened later gets its number; reading and writing it still fails.
+ * Preparation: SIGPIPE and SIGXFSZ are ignored, so writers see EPIPE and EFBIG. A closed descriptor among 0 to 2 is
+ * occupied, so no file opened later gets its number; reading and writing it still fails.
  *
  * Parsing: options and operands may be mixed, "--" ends the options, "--name=value" and "-nvalue" work, and an
- * unambiguous prefix of a long name is accepted. Empty values are refused. So is an --output that is also an operand, a
- * file of another option or standard input, because it would be emptied before it is read.
+ * unambiguous prefix of a long name is accepted. Empty values are refused. An --output that is also an operand, a file
+ * of another option or standard input is refused too, because it would be emptied before it is read.
  *
  * True: run. False: end with *status at once: 0 after help, version or completion (1 if they could not be written), 2
  * after a usage error, which is on standard error with the nearest option's name. */
@@ -125,11 +125,11 @@ struct options_memory;
 struct arguments {
 	int argc;
 	char **argv;                   /* as of main(), the program's name first */
-	struct options_memory *memory; /* what was parsed points into this, and into argv; NULL before */
+	struct options_memory *memory; /* parsed values point into this, and into argv; NULL before */
 };
 
 /* Parses them: prepares nothing, prints nothing, and does not read the environment if program->no_environment says so.
- * -1: IPF_USAGE, also for an option that prints instead of running. Then options_memory_free(a->memory) in any case. */
+ * -1: IPF_USAGE, also for an option printing instead of running. Then options_memory_free(a->memory) in any case. */
 int options_parse(const struct program *program, struct arguments *a, void *options, struct operands *operands,
                   struct ipf_error *err);
 void options_memory_free(struct options_memory *memory); /* NULL is fine */
@@ -139,11 +139,11 @@ void options_memory_free(struct options_memory *memory); /* NULL is fine */
  * `reproducible`: shorten paths (OPTION_FILE, and operands unless they are plain) to their last part. */
 json_t *options_argv(const struct program *program, int argc, char **argv, bool keep_operands, bool reproducible);
 
-/* Is the option given, on the command line or by a variable of the environment? For what does not fit together: its
- * value may be the default. */
+/* Is the option given, on the command line or by a variable of the environment? For options that contradict each other:
+ * its value may be the default. */
 bool options_given(const struct program *program, int argc, char **argv, const struct option_spec *spec);
 
-/* Prints a usage error that was found after parsing; returns 2. */
+/* Prints a usage error found after parsing; returns 2. */
 int program_misuse(const struct program *program, const struct ipf_error *err);
 
 #endif

@@ -7,8 +7,8 @@
  *     progress_end(&p);                           // clears the line on a terminal
  *
  * The text consists of figures with two spaces between them, the most important first. On a terminal the line is
- * rewritten in place, and figures that the width has no room for are left out. Otherwise, as with --progress in a log,
- * a line is printed every second.
+ * rewritten in place, and figures the width has no room for are left out. Otherwise, as with --progress in a log, a
+ * line is printed every second.
  *
  * In a pipe one program shows its progress: the last one, which knows most. The others ask progress_is_left.
  */

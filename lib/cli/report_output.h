@@ -1,11 +1,11 @@
-/* Where a report goes: standard output or a file, compressed if its name ends in .zst. Of what goes to standard output,
- * a temporary file can keep a copy.
+/* Where a report goes: standard output or a file, compressed if its name ends in .zst. A temporary file can keep a copy
+ * of standard output.
  *
  *     struct report_output to = {.path = path};
  *     for each part: report_output_put(&to, &part, &err);       // also empties the buffer
  *     report_output_close(&to, &err);
  *
- * Nothing is created before the first write, so that a report that fails earlier leaves the file as it was.
+ * Nothing is created before the first write, so a report failing earlier leaves the file as it was.
  */
 #ifndef IPF_REPORT_OUTPUT_H
 #define IPF_REPORT_OUTPUT_H
@@ -18,7 +18,7 @@
 
 struct report_output {
 	const char *path; /* NULL or "-": standard output */
-	bool keep;        /* of standard output: keep a copy in the file `kept`, which the caller closes */
+	bool keep;        /* standard output: keep a copy in the file `kept`, which the caller closes */
 	int kept;         /* 0: there is none */
 	int fd;
 	bool opened;
@@ -34,7 +34,7 @@ int report_output_put(struct report_output *to, struct buffer *text, struct ipf_
  * can be written. `to` NULL: keeps all text. */
 bool report_output_spill(struct report_output *to, struct buffer *text);
 /* Ends the output and releases it; creates the file if nothing was written. If *err is set already, the output is not
- * ended, so that a compressed one is seen to be cut. -1, as above, also if an earlier write failed. */
+ * ended, so a compressed one is seen to be cut. -1, as above, also if an earlier write failed. */
 int report_output_close(struct report_output *to, struct ipf_error *err);
 
 /* The same for a text as a whole. */

@@ -55,7 +55,7 @@ bool terminal_is_utf8(void)
 	return false;
 }
 
-/* The columns of the character that begins here, and its length in bytes. What is not UTF-8 is a byte in a column. */
+/* The columns of the character beginning here, and its length in bytes. A byte that is not UTF-8 takes a column. */
 static size_t character(const char *text, size_t len, size_t *bytes)
 {
 	utf8proc_int32_t code;

@@ -31,7 +31,7 @@ static bool take_byte(struct slice *s, char c)
 	return true;
 }
 
-/* Days from 1970-01-01 in the proleptic Gregorian calendar; years begin in March here, so that leap days come last. */
+/* Days from 1970-01-01 in the proleptic Gregorian calendar; years begin in March here, so leap days come last. */
 static int64_t days_of(int64_t year, int64_t month, int64_t day)
 {
 	int64_t y = month <= 2 ? year - 1 : year, m = month <= 2 ? month + 9 : month - 3;

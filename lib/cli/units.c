@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_DIGITS 300 /* of a number that becomes a double */
+#define MAX_DIGITS 300 /* in a number that becomes a double */
 
 struct unit {
 	const char *name;
@@ -104,7 +104,7 @@ static bool scale(const struct decimal *d, int64_t factor, int64_t *result, bool
 			return false;
 	if (__builtin_mul_overflow(value, factor, &value))
 		return false;
-	/* 18 digits are enough: factors are below 2^47, so that later digits change the result by less than 0.0002 */
+	/* 18 digits are enough: factors are below 2^47, so later digits change the result by less than 0.0002 */
 	for (size_t i = 0; i < d->fraction_len; i++) {
 		unsigned digit = (unsigned)(d->fraction[i] - '0');
 		if (i < 18) {
@@ -175,7 +175,7 @@ int parse_size(const char *text, int64_t *bytes, struct ipf_error *err)
 	return parse_whole(text, sizes, "a size such as 4096, 64KiB or 10MB", "a size below 8 million TiB", bytes, err);
 }
 
-/* The double nearest to number × 10^exponent. The exponent goes into the text, so that 0.57k is 570, not 569.99…. */
+/* The double nearest to number × 10^exponent. The exponent goes into the text, so 0.57k is 570, not 569.99…. */
 static bool to_double(const struct decimal *d, int exponent, double *value)
 {
 	char text[MAX_DIGITS + 16];
@@ -291,7 +291,7 @@ char *format_duration(int64_t ns, char text[32])
 		snprintf(text, 32, "%s%s %s", size ? sign : "", number, size ? small[i].name : "s");
 		return text;
 	}
-	/* round to the smaller of the two units before splitting, so that it is never shown as 60 */
+	/* round to the smaller of the two units before splitting, so it is never shown as 60 */
 	rest = (int64_t)((size + 500000000) / 1000000000);
 	for (i = 1; i < 3 && rest >= large[i + 1].factor; i++)
 		rest = (rest + large[i].factor / 2) / large[i].factor * large[i].factor;

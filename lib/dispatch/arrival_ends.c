@@ -67,7 +67,7 @@ void arrival_ends_free(struct arrival_ends *e)
 	free(e);
 }
 
-/* The last segment that begins at or before n. */
+/* The last segment beginning at or before n. */
 static struct arrival_segment *segment_of(const struct arrival_ends *e, int64_t n)
 {
 	size_t low = 0, high = e->count;

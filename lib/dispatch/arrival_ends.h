@@ -1,5 +1,5 @@
-/* What became of each arrival: it is still with the dispatcher, it ended at a time, or it was dropped. Takes eight
- * bytes an arrival, since followers may be read long after their parents have ended.
+/* The fate of each arrival: it is still with the dispatcher, it ended at a time, or it was dropped. Takes eight bytes
+ * an arrival, since followers may be read long after their parents have ended.
  */
 #ifndef IPF_ARRIVAL_ENDS_H
 #define IPF_ARRIVAL_ENDS_H
@@ -24,7 +24,7 @@ void arrival_ends_set(struct arrival_ends *e, int64_t n, int64_t end_ns);
 /* Sets *node if the arrival has not ended; the value then means nothing. Otherwise *node is NULL, and the value is a
  * time, ARRIVAL_ENDS_NEVER or ARRIVAL_ENDS_UNKNOWN. */
 int64_t arrival_ends_get(const struct arrival_ends *e, int64_t n, struct dispatch_node **node);
-/* Frees what is kept of this stage's arrivals below n: no later arrival waits for them. */
+/* Frees the entries of this stage's arrivals below n: no later arrival waits for them. */
 void arrival_ends_forget(struct arrival_ends *e, int64_t below_n, size_t stage);
 
 #endif

@@ -1,8 +1,8 @@
-/* Which arrival waits for which: finds the parents of an arrival that is added, even if they have ended long ago, and
- * notices when an arrival comes near its start, so that its body can be rendered ahead.
+/* Which arrival waits for which: finds the parents of an added arrival, even if they have ended long ago, and notices
+ * when an arrival comes near its start, so its body can be rendered ahead.
  *
- * An arrival with parents is near if all of them have started; one without is near if it is in flight. An arrival that
- * waits for near arrivals only is upcoming.
+ * An arrival with parents is near if all of them have started; one without is near if it is in flight. An arrival
+ * waiting for near arrivals only is upcoming.
  */
 #ifndef IPF_DEPENDENCIES_H
 #define IPF_DEPENDENCIES_H
@@ -13,7 +13,7 @@
 #include "stream/schedule.h"
 
 struct dependencies {
-	struct arrival_ends *ends;      /* what became of each arrival */
+	struct arrival_ends *ends;      /* the fate of each arrival */
 	struct dispatch_node *upcoming; /* not handed out yet */
 };
 
@@ -26,7 +26,7 @@ void dependencies_unlink(struct dependencies *d, const struct dispatch_node *nod
                          const struct schedule_arrival *arrival);
 /* Hands the node out as upcoming if it waits for near arrivals only. */
 void dependencies_added(struct dependencies *d, struct dispatch_node *node);
-/* The node is in flight now: what waits for it has come nearer. */
+/* The node is in flight now: its followers have come nearer. */
 void dependencies_started(struct dependencies *d, const struct dispatch_node *node);
 /* The next upcoming node; NULL: none. */
 struct dispatch_node *dependencies_upcoming(struct dependencies *d);

@@ -24,9 +24,9 @@ struct dispatch {
 	int64_t live, in_flight, waiting, due;
 	int64_t cut_sessions;
 	int64_t roots_ahead;   /* roots of the stages that do not cycle: added, not due yet */
-	int64_t last_root_due; /* of the last of them; IPF_ABSENT: unknown */
+	int64_t last_root_due; /* the last one's; IPF_ABSENT: unknown */
 	size_t last_root_stage;
-	int64_t shard, shards; /* of a schedule for one of several clients: which, from 0, of how many */
+	int64_t shard, shards; /* a schedule for one of several clients: which, from 0, of how many */
 	bool lead;             /* the first stage comes before the run's start */
 	bool finished, stopped;
 };
@@ -88,7 +88,8 @@ static void assign_user(struct dispatch *d, struct stage_state *s, struct dispat
 	node->state = NODE_THINKING;
 }
 
-/* A user goes on to the last closed stage that has begun in an unbroken row of them, and takes what is ready there. */
+/* A user goes on to the last closed stage that has begun in an unbroken row of them, and takes a ready arrival
+ * there. */
 static void free_user(struct dispatch *d, struct stage_state *s, struct virtual_user user, int64_t now)
 {
 	const struct stage_state *end = &d->stages[d->begun];
@@ -177,7 +178,7 @@ static void leave_session(struct dispatch *d, struct dispatch_node *node)
 
 /* ---- dropping ---- */
 
-/* Neither the node nor what waits for it will ever be started. */
+/* Neither the node nor its followers will ever be started. */
 static void drop(struct dispatch *d, struct dispatch_node *node)
 {
 	if (node->root && !d->stages[node->stage].definition->cycle && node->state <= NODE_POOLED)
@@ -222,7 +223,7 @@ static void drop_list(struct dispatch *d, struct node_list *list)
 		drop(d, node);
 }
 
-/* Drops what is due after the stage's end. */
+/* Drops arrivals due after the stage's end. */
 static void drop_timed(struct dispatch *d, const struct stage_state *s)
 {
 	size_t count = d->timed.count;
@@ -253,7 +254,7 @@ static void free_users(struct dispatch *d, struct stage_state *s)
 	}
 }
 
-/* Drops what a closed stage has not started. */
+/* Drops arrivals that a closed stage has not started. */
 static void close_stage(struct dispatch *d, struct stage_state *s)
 {
 	s->over = true;
@@ -410,7 +411,7 @@ void dispatch_free(struct dispatch *d)
 {
 	if (!d)
 		return;
-	/* children that wait are reached through the first of their parents that is dropped */
+	/* children waiting are reached through the first of their parents that is dropped */
 	dispatch_stop(d);
 	while (dispatch_dropped(d))
 		;
@@ -672,7 +673,7 @@ void dispatch_ended(struct dispatch *d, struct dispatch_node *node, int64_t t)
 	s->last_end_ns = greater_of(s->last_end_ns, t);
 	arrival_ends_set(d->dependencies.ends, node->n, t);
 	update_stages(d, t);
-	start_due(d, t); /* what was due before now precedes what becomes ready now */
+	start_due(d, t); /* arrivals due before now precede those ready now */
 	free_slot(d, node, t);
 	for (struct dependency_edge *e = node->children; e; e = e->next) {
 		struct dispatch_node *child = e->child;

@@ -1,4 +1,4 @@
-/* Decides what to start next, and when: carries out a schedule, without sockets and without a clock.
+/* Decides which arrival to start next, and when: carries out a schedule, without sockets and without a clock.
  *
  *     dispatch_add(d, &arrival, job, &err);              // as the schedule is read, in its order
  *     while (dispatch_next(d, now, &start)) {            // send start.data now; it is in flight from here on
@@ -13,12 +13,12 @@
  *
  * An arrival without parents is due at its at_ns. A follower is due when its parents have ended and its wait_ns has
  * passed, and not before its at_ns if it has one. A due arrival takes a slot of its stage, or waits for one, first
- * come, first served. Arrivals of a closed stage that have no time come after those that have one: they take the slots
- * that are free between the stage's beginning and its end, in the order of the schedule, and have no due time. What a
- * closed stage has not started at its end is dropped, with its followers.
+ * come, first served. Arrivals of a closed stage without time come after those with one: they take the slots that are
+ * free between the stage's beginning and its end, in the order of the schedule, and have no due time. Arrivals that a
+ * closed stage has not started at its end are dropped, with their followers.
  *
  * The parts: dispatch_node.h (an arrival that has not ended), dependencies.h (which arrival waits for which),
- * stage_state.h (what waits in a stage).
+ * stage_state.h (the waiting arrivals of a stage).
  */
 #ifndef IPF_DISPATCH_H
 #define IPF_DISPATCH_H
@@ -31,12 +31,12 @@
 struct dispatch;
 struct dispatch_node;
 
-/* What to start. Times as in record.h; IPF_ABSENT if it has none. */
+/* An arrival to start. Times as in record.h; IPF_ABSENT if it has none. */
 struct dispatch_start {
 	void *data;
 	struct dispatch_node *ticket; /* for dispatch_ended and dispatch_set_thread */
 	int64_t due_ns, ready_ns, slot_ns;
-	int thread; /* that of the parent that ended last (dispatch_set_thread); -1: it has none */
+	int thread; /* that of the parent ending last (dispatch_set_thread); -1: it has none */
 };
 
 /* `schedule` is borrowed and must outlive it. NULL: out of memory. */
@@ -44,23 +44,23 @@ struct dispatch *dispatch_new(const struct schedule *schedule);
 /* Lets the first stage, which must last as long as its requests do, begin lead_ns before the run's start, and the next
  * one at the run's start. To be called before anything is added. */
 void dispatch_lead(struct dispatch *d, int64_t lead_ns);
-/* What was started must have ended; the data of what was not is forgotten. NULL is fine. */
+/* Started arrivals must have ended; the data of the others is forgotten. NULL is fine. */
 void dispatch_free(struct dispatch *d);
 
-/* Adds an arrival, in the order of n (each cycle stage has its own order). `after` is copied. -1: out of memory,
- * or IPF_INPUT if it waits for an arrival that was never added or does not fit the stages. */
+/* Adds an arrival, in the order of n (each cycle stage has its own order). `after` is copied. -1: out of memory, or
+ * IPF_INPUT if it waits for an arrival never added or does not fit the stages. */
 int dispatch_add(struct dispatch *d, const struct schedule_arrival *arrival, void *data, struct ipf_error *err);
 /* The last arrival has been added, except for those of cycle stages, which end with their stage. */
 void dispatch_finish(struct dispatch *d);
-/* Starts nothing more; what is in flight still ends. */
+/* Starts no more; arrivals in flight still end. */
 void dispatch_stop(struct dispatch *d);
 
 /* The next arrival to start at now_ns. false: none. */
 bool dispatch_next(struct dispatch *d, int64_t now_ns, struct dispatch_start *start);
 /* Notes which of several threads, from 0, sends it: the same one is proposed for its followers. */
 void dispatch_set_thread(struct dispatch_node *ticket, int thread);
-/* The data of a follower that comes near its start: all that it waits for has started, or waits only for what has. At
- * least the duration of one request is left to prepare it. NULL: no more. To be called after every dispatch_add and
+/* The data of a follower coming near its start: all its parents have started, or wait only for started ones. At least
+ * the duration of one request is left to prepare it. NULL: no more. To be called after every dispatch_add and
  * dispatch_next, before any other call. */
 void *dispatch_upcoming(struct dispatch *d);
 void dispatch_ended(struct dispatch *d, struct dispatch_node *ticket, int64_t t_ns);
@@ -69,7 +69,7 @@ void dispatch_ended(struct dispatch *d, struct dispatch_node *ticket, int64_t t_
 void *dispatch_dropped(struct dispatch *d);
 /* Nothing happens before this time unless something is added or ends. INT64_MAX: nothing at any time. */
 int64_t dispatch_wake(const struct dispatch *d);
-/* The thread proposed for what is due first; -1: any. */
+/* The thread proposed for the first due arrival; -1: any. */
 int dispatch_wake_thread(const struct dispatch *d);
 /* Nothing is in flight, and nothing more will be. */
 bool dispatch_done(const struct dispatch *d);
@@ -81,7 +81,7 @@ bool dispatch_wants(const struct dispatch *d, int64_t stage, int64_t now_ns);
 int64_t dispatch_in_flight(const struct dispatch *d);
 int64_t dispatch_waiting(const struct dispatch *d); /* due, without a slot */
 int64_t dispatch_due(const struct dispatch *d); /* became due so far: started, waiting, or dropped while they waited */
-/* Of stages whose users take whole sessions: those in progress of which a request was not started any more. */
+/* For stages whose users take whole sessions: those in progress with a request that was not started any more. */
 int64_t dispatch_cut_sessions(const struct dispatch *d);
 /* When the stage began and ended in run time; IPF_ABSENT if it has not. A stage with a fixed end has one from its
  * beginning; any other once its requests have ended. */

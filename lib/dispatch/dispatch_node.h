@@ -1,5 +1,5 @@
-/* An arrival from the time that it is added to the dispatcher until it has ended, and what it can wait in: a list
- * (first in, first out) or a heap (earliest first).
+/* An arrival from the time it is added to the dispatcher until it has ended, and its waiting places: a list (first in,
+ * first out) or a heap (earliest first).
  */
 #ifndef IPF_DISPATCH_NODE_H
 #define IPF_DISPATCH_NODE_H
@@ -29,7 +29,7 @@ struct virtual_user {
 struct user_session;
 struct dispatch_node;
 
-/* `child` waits for the node that lists the edge. */
+/* `child` waits for the node listing the edge. */
 struct dependency_edge {
 	struct dispatch_node *child;
 	struct dependency_edge *next;
@@ -46,10 +46,10 @@ struct dispatch_node {
 	struct dispatch_node *next; /* in a node_list */
 	struct dispatch_node *next_upcoming;
 	size_t parents;   /* that have not ended */
-	size_t unstarted; /* of these, those that have not started */
-	size_t far;       /* of these, those that are not near: neither in flight nor next after what is in flight */
+	size_t unstarted; /* those of them that have not started */
+	size_t far;       /* those of them that are not near: neither in flight nor next after one in flight */
 	uint32_t stage;
-	int thread; /* the sending thread that it belongs to; -1: not decided */
+	int thread; /* the sending thread it belongs to; -1: not decided */
 	enum node_state state;
 	bool root;     /* has no parents in the schedule */
 	bool has_user; /* its user is free once it ends */
@@ -57,7 +57,7 @@ struct dispatch_node {
 	bool orphaned; /* dropped and handed back; only edges of its parents still lead to it */
 };
 
-/* Nodes that have ended, for later ones; zero-initialise. What is freed last is used first. */
+/* Nodes that have ended, for later ones; zero-initialise. The node freed last is used first. */
 struct node_spares {
 	struct dispatch_node *first;
 	size_t count;
@@ -84,7 +84,7 @@ struct node_heap {
 	size_t count, cap;
 };
 
-/* Makes room for `nodes` and one more, so that node_heap_put cannot fail. false: out of memory. */
+/* Makes room for `nodes` and one more, so node_heap_put cannot fail. false: out of memory. */
 bool node_heap_reserve(struct node_heap *heap, size_t nodes);
 void node_heap_put(struct node_heap *heap, struct dispatch_node *node); /* sets its state to NODE_TIMED */
 struct dispatch_node *node_heap_take(struct node_heap *heap);           /* the heap must not be empty */

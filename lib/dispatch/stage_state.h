@@ -1,4 +1,4 @@
-/* A stage while the dispatcher carries it out: what waits in it, its free users, and its times.
+/* A stage while the dispatcher carries it out: its waiting arrivals, its free users, and its times.
  *
  * Schedule time and run time differ by an offset, which each stage without a fixed end changes for those after it.
  */
@@ -15,7 +15,7 @@ struct stage_state {
 	struct node_list ready;    /* due, without a slot or a user */
 	struct node_heap thinking; /* closed: they have a user whose pause has not ended */
 	int64_t added, live, unstarted, in_flight;
-	int64_t offset_ns; /* run time minus schedule time; valid for the stages that the dispatcher knows it of */
+	int64_t offset_ns; /* run time minus schedule time; valid for the stages the dispatcher knows it of */
 	int64_t last_end_ns, last_start_ns;
 	int64_t over_ns;                 /* if it holds the schedule's time: when it ended; IPF_ABSENT before */
 	struct virtual_user *free_users; /* closed: a ring of `slots` places, the first at `free_first` */

@@ -1,6 +1,6 @@
 /* Handles of libcurl for servers beside the run: their metrics, a Prometheus, exporters of accelerators, targets of
- * --push and --otlp. What they have in common is set here: http and https only, no redirects, a time limit, at most so
- * many bytes, TLS as the user wants it, no proxy for this machine, our name.
+ * --push and --otlp. Common settings are made here: http and https only, no redirects, a time limit, at most so many
+ * bytes, TLS as the user wants it, no proxy for this machine, our name.
  *
  *     struct http_handle h = {0};
  *     if (http_handle_open(&h, &settings, &err) < 0) …
@@ -22,21 +22,21 @@
 
 struct http_settings {
 	const char *url;    /* whether it is of this machine decides about proxies; set again if its path changes */
-	int64_t timeout_ns; /* of a whole transfer */
-	size_t most_bytes;  /* of an answer, when decompressed */
+	int64_t timeout_ns; /* a whole transfer's */
+	size_t most_bytes;  /* an answer's, when decompressed */
 	const char *cacert; /* file; NULL: the system's */
 	bool insecure;      /* certificates are not checked */
 };
 
 struct http_handle {
-	CURL *curl; /* for the options that the others have not */
+	CURL *curl; /* for the options the others have not */
 	size_t bytes, most_bytes;
 	char error[CURL_ERROR_SIZE];
 };
 
 /* -1: out of memory. The handle must stay where it is. */
 int http_handle_open(struct http_handle *h, const struct http_settings *settings, struct ipf_error *err);
-void http_handle_close(struct http_handle *h); /* also if it was not opened */
+void http_handle_close(struct http_handle *h); /* may be called if it was not opened */
 /* Before each transfer. */
 void http_handle_begin(struct http_handle *h);
 /* Counts bytes of the answer; false: they are too many, and the transfer is to end. */

@@ -28,7 +28,7 @@
 struct hop {
 	struct download *d;
 	CURL *curl;
-	bool own;             /* from the server that the token is for */
+	bool own;             /* from the server the token is for */
 	bool body;            /* this response is the file */
 	int64_t from, length; /* where in the file the body begins; its bytes, or IPF_ABSENT */
 	int64_t retry_s;
@@ -127,7 +127,7 @@ static void copy_mark(char to[MARK_MAX], char *value)
 	snprintf(to, MARK_MAX, "%s", strlen(value) < MARK_MAX ? value : "");
 }
 
-/* Of several responses, the first one that says something about the file counts: what follows is a redirect's target.
+/* The first of several responses with headers about the file counts: the next ones are a redirect's target.
  */
 static void receive_hub_header(struct hub_headers *hub, const char *line, size_t len)
 {
@@ -163,7 +163,7 @@ static size_t receive_header(char *line, size_t size, size_t count, void *data)
 		if (reason)
 			snprintf(h->reason, sizeof h->reason, "%.*s", (int)strcspn(reason + 1, "\r\n"), reason + 1);
 	} else if (header_is(line, len, "etag", value, sizeof value)) {
-		/* a weak one does not mean that the bytes are the same */
+		/* a weak one does not mean the bytes are the same */
 		if (value[0] == '"' && strlen(value) < MARK_MAX)
 			strcpy(h->d->mark, value);
 	} else if (header_is(line, len, "location", value, sizeof value)) {
@@ -358,7 +358,7 @@ static int judge(struct hop *h, CURLcode code, const char *why, char **next, str
 static int check_server(const char *url, const struct download *d, const struct server_address *before,
                         struct server_address *server, struct ipf_error *err)
 {
-	enum ipf_error_kind kind = before ? IPF_SYSTEM : IPF_USAGE; /* what a server says is no wrong usage */
+	enum ipf_error_kind kind = before ? IPF_SYSTEM : IPF_USAGE; /* a server's answer is no wrong usage */
 	bool good = server_of(url, server), plain = strcmp(server->scheme, "http") == 0;
 	bool ours = plain || strcmp(server->scheme, "https") == 0;
 	if (!good && (ours || !server->scheme[0]))

@@ -1,4 +1,4 @@
-/* Downloads one file over HTTP. Redirects are followed one by one, so that a token is sent only to its own host.
+/* Downloads one file over HTTP. Redirects are followed one by one, so a token is sent only to its own host.
  *
  *     struct download d = {.url = url, .token = token, .fd = fd};
  *     if (download_run(&d, &err) < 0) …          // d.status, d.had, d.whole, d.hub
@@ -14,10 +14,10 @@
 
 #define MARK_MAX 512
 
-/* What the Hugging Face hub says of a file in its headers, as far as the host of the URL said it. Empty: nothing. */
+/* The Hugging Face hub's headers about a file, as far as they came from the host of the URL. Empty: nothing. */
 struct hub_headers {
 	char commit[128];        /* X-Repo-Commit */
-	char linked[MARK_MAX];   /* X-Linked-Etag: of the file that it redirects to, without quotes */
+	char linked[MARK_MAX];   /* X-Linked-Etag: of the file it redirects to, without quotes */
 	char etag[MARK_MAX];     /* ETag of its last response, without W/ and quotes */
 	int64_t linked_size;     /* X-Linked-Size; IPF_ABSENT */
 	char error_code[64];     /* X-Error-Code: RepoNotFound, EntryNotFound, RevisionNotFound, GatedRepo */
@@ -37,7 +37,7 @@ struct download {
 	struct progress *progress;
 
 	/* The result. */
-	long status;         /* of the last response; 0: there was none */
+	long status;         /* the last response's; 0: there was none */
 	int64_t had, size;   /* bytes in the file, and its full size; size is IPF_ABSENT if not known */
 	char mark[MARK_MAX]; /* its ETag; empty if it has no strong one */
 	bool whole;          /* the download is complete */
@@ -46,7 +46,7 @@ struct download {
 	struct hub_headers hub;
 };
 
-/* 0: complete, or not needed (status 304). -1: `err` is one line; what arrived is in the file, under `mark`. */
+/* 0: complete, or not needed (status 304). -1: `err` is one line; the received bytes are in the file, under `mark`. */
 int download_run(struct download *d, struct ipf_error *err);
 
 #endif

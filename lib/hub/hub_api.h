@@ -14,7 +14,7 @@
 void hub_escape(struct buffer *url, const char *text);
 /* The paths of the repository's files: a new array of texts; NULL with `err`. */
 json_t *hub_api_files(const struct hub_settings *s, const struct hub_repository *r, struct ipf_error *err);
-/* Appends ", A, B" for up to three names that the hub finds for this one, or nothing. */
+/* Appends ", A, B" for up to three names the hub finds for this one, or nothing. */
 void hub_api_similar(const struct hub_settings *s, const struct hub_repository *r, struct buffer *names);
 
 #endif

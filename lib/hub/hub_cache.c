@@ -45,7 +45,7 @@ static bool is_commit(const char *revision)
 	return strlen(revision) == 40 && strspn(revision, "0123456789abcdef") == 40;
 }
 
-/* The commit that the revision is, as far as the cache knows. */
+/* The commit the revision is, as far as the cache knows. */
 static bool read_ref(const char *folder, const char *revision, char commit[129])
 {
 	struct buffer path = {0};
@@ -147,7 +147,7 @@ void hub_cache_nearest(const char *cache, const struct hub_repository *r, char n
 
 /* ---- storing ---- */
 
-/* Makes the folders that the file is in. */
+/* Makes the folders the file is in. */
 static int make_folders_of(char *path)
 {
 	for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
@@ -160,7 +160,7 @@ static int make_folders_of(char *path)
 	return 0;
 }
 
-/* The lock file is removed by some programs when they end: locked is what still has the name. */
+/* The lock file is removed by some programs when they end: the file that still has the name is locked. */
 static int take_lock(char *path)
 {
 	struct stat ours, named;
@@ -252,7 +252,7 @@ static int write_ref(const struct hub_blob *b, const char *revision, const char 
 	return status;
 }
 
-/* A link that takes the place of what had the name. */
+/* A link replacing the file of that name. */
 static int make_link(const char *target, const char *path)
 {
 	char *temporary = NULL;

@@ -1,4 +1,4 @@
-/* The cache of the Hugging Face hub's own clients, in their layout, so that what one program fetched all of them find:
+/* The cache of the Hugging Face hub's own clients, in their layout: a file fetched by one program is found by all:
  *
  *     models--OWNER--NAME/refs/REVISION            the commit
  *     models--OWNER--NAME/snapshots/COMMIT/FILE    a link to ../../blobs/ETAG
@@ -20,7 +20,7 @@
 /* A file in the cache. */
 struct hub_place {
 	char *path;       /* free() it */
-	char commit[129]; /* of the snapshot that it is in */
+	char commit[129]; /* the commit of its snapshot */
 };
 
 /* Finds a file of the repository's revision. 1: found; 0: not there; -1: out of memory. A `file` of NULL finds the
@@ -30,7 +30,7 @@ int hub_cache_find(const char *cache, const struct hub_repository *r, const char
 
 /* A blob that is to be downloaded. */
 struct hub_blob {
-	char *folder, *path, *part; /* of the repository; its place; the incomplete file */
+	char *folder, *path, *part; /* the repository's; its place; the incomplete file */
 	int lock, fd;               /* fd: the incomplete file, opened; -1: the blob is there */
 	int64_t had;                /* bytes in the incomplete file */
 };

@@ -34,7 +34,7 @@ struct fetch {
 	bool no_entry; /* the repository has no such file */
 };
 
-/* ---- what went wrong ---- */
+/* ---- errors ---- */
 
 static void list_files(const struct fetch *f, struct buffer *text)
 {
@@ -73,7 +73,7 @@ static void explain_refusal(struct fetch *f, struct buffer *text)
 	bool denied = f->status == 401 || f->status == 403;
 	if (strcmp(code, "GatedRepo") == 0) {
 		buffer_format(text, "access is restricted: accept the licence at %s/%s%s, then %s", s->endpoint, of, f->r->name,
-		              s->token ? "use a token of that account" : "set HF_TOKEN");
+		              s->token ? "use a token of this account" : "set HF_TOKEN");
 	} else if (denied && s->token) {
 		buffer_format(
 			text,
@@ -108,7 +108,7 @@ static int refused(struct fetch *f, const struct download *d, struct ipf_error *
 		buffer_format(&text, "not in the cache %s, and %s cannot be reached: %s", s->cache, s->endpoint, cause.text);
 	} else if (d->status == 401 || d->status == 403 || d->status == 404) {
 		buffer_format(&text, "%s: the server responded %ld: ", s->endpoint, d->status);
-		if (!f->hub.error_code[0] && d->status == 404) { /* not from the hub itself: what has it? */
+		if (!f->hub.error_code[0] && d->status == 404) { /* not from the hub itself: which files are there? */
 			struct ipf_error ignored = {0};
 			json_t *files = hub_api_files(s, f->r, &ignored);
 			f->no_entry = files;
@@ -150,7 +150,7 @@ void hub_file_url(const struct hub_repository *r, const char *file, const char *
 	hub_settings_release(&s);
 }
 
-/* Asks what the file is: its commit, ETag and size. */
+/* Asks for the file's commit, ETag and size. */
 static int ask(struct fetch *f, struct ipf_error *err)
 {
 	struct download d = {.url = f->url.data, .token = f->settings->token, .head = true, .fd = -1};
@@ -221,7 +221,7 @@ static int check_content(const struct fetch *f, const struct hub_blob *blob, str
 	                    f->hub.linked);
 }
 
-/* One attempt, which resumes what is there. */
+/* One attempt, which resumes the part present. */
 static int attempt(struct fetch *f, struct hub_blob *blob, struct download *d, struct ipf_error *err)
 {
 	if (f->size != IPF_ABSENT && blob->had > f->size)
@@ -258,7 +258,7 @@ static int download_blob(struct fetch *f, struct hub_blob *blob, struct ipf_erro
 			break;
 		bool cut = err->kind == IPF_SYSTEM && !err->errno_value &&
 		           ((d.had > before && (d.status == 200 || d.status == 206) && !d.whole) || d.status == 416);
-		if (d.status == 416 || d.whole || d.over) /* what we have is not of this file */
+		if (d.status == 416 || d.whole || d.over) /* our part is not of this file */
 			blob->had = 0;
 		if (blob->had == 0 && ftruncate(blob->fd, 0) < 0)
 			return -1;
@@ -291,7 +291,7 @@ static int fetch(struct fetch *f, struct hub_place *place, struct ipf_error *err
 	return status;
 }
 
-/* ---- what the header says ---- */
+/* ---- the headers ---- */
 
 static int is_offline(const struct hub_settings *s, const struct hub_repository *r, struct ipf_error *err)
 {
@@ -302,7 +302,7 @@ static int is_offline(const struct hub_settings *s, const struct hub_repository 
 	                    s->offline, near[0] ? "; the cache has " : "", near);
 }
 
-/* The first file of the repository that is wanted, by the server's list. */
+/* The first file of the repository wanted, by the server's list. */
 static char *choose(const struct hub_settings *s, const struct hub_repository *r, bool (*wanted)(const char *name))
 {
 	struct ipf_error ignored = {0};

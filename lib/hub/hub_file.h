@@ -8,7 +8,7 @@
  *     … place.path, place.commit …
  *     free(place.path);
  *
- * A file that the cache has is used as it is: no server is asked. Before a file is fetched, one line says so, always.
+ * A file the cache has is used as it is: no server is asked. Before a file is fetched, one line says so, always.
  */
 #ifndef IPF_HUB_FILE_H
 #define IPF_HUB_FILE_H
@@ -25,12 +25,11 @@
 /* How the program speaks while it waits. */
 struct hub_voice {
 	void (*say)(const char *line); /* prints a line on standard error, after the program's name */
-	struct progress *progress;     /* of the download; NULL: none */
+	struct progress *progress;     /* the download's; NULL: none */
 	int64_t limit;                 /* a larger file is refused; 0: none is */
 };
 
-/* 0; -1: IPF_SYSTEM, with what can be done about it. If the server says that the repository has no such file, the error
- * lists what it has. */
+/* 0; -1: IPF_SYSTEM, with a remedy. If the server says the repository has no such file, the error lists its files. */
 int hub_file(const struct hub_repository *r, const char *file, const struct hub_voice *voice, struct hub_place *place,
              struct ipf_error *err);
 /* The same, for the first file of which `wanted` is true, after `file`. */

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define NAME_MAX_HUB 96 /* of an owner or a name, as on the hub */
+#define NAME_MAX_HUB 96 /* in an owner or a name, as on the hub */
 #define MODEL_FORM   "expected a model's NAME, OWNER/NAME or OWNER/NAME@REVISION, or hf:// and one of these"
 #define DATASET_FORM "expected hf://datasets/OWNER/NAME[@REVISION]/PATH"
 

@@ -4,7 +4,7 @@
  *     hf://OWNER/NAME[@REVISION][/PATH]               the same as an address
  *     hf://datasets/OWNER/NAME[@REVISION][/PATH]      a dataset; also …/PATH@REVISION
  *
- * A revision is a branch, a tag or a commit; the default is main. The two revisions of the hub that contain slashes,
+ * A revision is a branch, a tag or a commit; the default is main. The two revisions of the hub containing slashes,
  * refs/pr/N and refs/convert/NAME, are understood; in others a slash is written %2F, and so is an @ in a path %40.
  */
 #ifndef IPF_HUB_REPOSITORY_H
@@ -21,12 +21,12 @@ struct hub_repository {
 	const char *typed; /* borrowed: as the user named it */
 	char name[196];    /* "OWNER/NAME" or "NAME" */
 	char revision[196];
-	char path[1024]; /* of a file; empty: none was named */
+	char path[1024]; /* a file's; empty: none was named */
 };
 
 /* Whether the text can be the name of a model, with or without a revision. Looks at no file. */
 bool hub_is_name(const char *text);
-/* From a model's name or an address that begins with hf://. IPF_USAGE with the form that is expected. */
+/* From a model's name or an address beginning with hf://. IPF_USAGE with the form expected. */
 int hub_repository_parse(struct hub_repository *repository, const char *text, struct ipf_error *err);
 /* Whether it can be the path of a file below a folder: relative, without empty parts, "." and "..", without controls.
  */

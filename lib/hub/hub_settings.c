@@ -51,7 +51,7 @@ static char *find_home(void)
 	return made;
 }
 
-/* Removes white space around the token. -1: it contains what no header may contain. */
+/* Removes white space around the token. -1: it contains characters no header may contain. */
 static int check_token(struct hub_settings *s, struct ipf_error *err)
 {
 	size_t len = strlen(s->token), begin = strspn(s->token, " \t\r\n");
@@ -70,7 +70,7 @@ static int check_token(struct hub_settings *s, struct ipf_error *err)
 	return 0;
 }
 
-/* The token that the hub's own client has kept, if any. */
+/* The token the hub's own client has kept, if any. */
 static void read_token_file(struct hub_settings *s, const char *home)
 {
 	char text[TOKEN_MAX];

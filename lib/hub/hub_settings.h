@@ -1,4 +1,4 @@
-/* What the environment says about the Hugging Face hub; the same variables as for the hub's own clients:
+/* The environment's settings for the Hugging Face hub; the same variables as for the hub's own clients:
  *
  *     HF_ENDPOINT          the hub's address (default https://huggingface.co)
  *     HF_HUB_CACHE         the cache (default $HF_HOME/hub; HF_HOME is ~/.cache/huggingface by default)
@@ -18,7 +18,7 @@ struct hub_settings {
 	char *cache;
 	char *token;         /* NULL: none */
 	char *token_from;    /* "HF_TOKEN", or the file */
-	const char *offline; /* the variable that says so; NULL: none */
+	const char *offline; /* the variable saying so; NULL: none */
 };
 
 /* -1: IPF_SYSTEM if there is no place for the cache, IPF_USAGE for a token that is none. */

@@ -85,7 +85,7 @@ static int resolve(const char *name, void (*say)(const char *line), struct resol
 	return fetch(name, say, to, err);
 }
 
-/* A folder that has the name of a model hides it. */
+/* A folder with the name of a model hides it. */
 static void explain_folder(const char *name, struct ipf_error *err)
 {
 	struct stat st;

@@ -44,7 +44,7 @@ static double at(const struct bench_list *list, size_t i)
 
 /* ---- reading ---- */
 
-/* A list, or null in its place: false. A list that comes twice counts once. */
+/* A list, or null in its place: false. A list coming twice counts once. */
 static int enter_list(struct import *in, struct bench_list *list, struct ipf_error *err)
 {
 	int type = json_pull_type(&in->json, err);
@@ -139,7 +139,7 @@ static int read_itls(struct bench_lists *lists, struct import *in, struct ipf_er
 static void keep_error(struct bench_lists *lists, struct slice text)
 {
 	struct jout w = {.out = &lists->errors};
-	if (text.len > ERROR_BYTES) /* the end of a traceback says what happened */
+	if (text.len > ERROR_BYTES) /* the end of a traceback has the error */
 		text = (struct slice){text.data + text.len - ERROR_BYTES, ERROR_BYTES};
 	while (text.len > 0 && ((unsigned char)*text.data & 0xC0) == 0x80)
 		text = (struct slice){text.data + 1, text.len - 1};

@@ -6,7 +6,7 @@
  *     bench_lists_rows(&lists, in, stage, err);
  *     bench_lists_release(&lists);
  *
- * Times are in seconds, 0 for a request that failed. Gaps are kept in a file if someone wants the times of events.
+ * Times are in seconds, 0 for a failed request. Gaps are kept in a file if someone wants the times of events.
  */
 #ifndef IPF_BENCH_LISTS_H
 #define IPF_BENCH_LISTS_H
@@ -32,16 +32,16 @@ struct bench_list {
 
 struct bench_lists {
 	struct bench_list list[BENCH_LISTS];
-	struct bench_list gap_count, gap_sum, gap_max; /* of "itls" */
+	struct bench_list gap_count, gap_sum, gap_max; /* from "itls" */
 	struct bench_list event_lines;                 /* where in `events` */
 	struct bench_list error_at;                    /* where in `errors`; -1: none */
 	struct buffer errors;                          /* JSON texts, each with a NUL */
 	struct row_lines *events;
-	struct histogram *gaps; /* of all requests */
+	struct histogram *gaps; /* all requests together */
 	int64_t from_ns;        /* the first start, which is at begin_ns of the run */
 	int64_t begin_ns;
-	int64_t end_ns;   /* of the last request; begin_ns if no time is known */
-	int64_t ok_count; /* of the rows that were made */
+	int64_t end_ns;   /* the last request's; begin_ns if no time is known */
+	int64_t ok_count; /* the rows made's */
 };
 
 int bench_lists_member(struct bench_lists *lists, struct import *in, struct slice key, struct ipf_error *err);
@@ -49,8 +49,8 @@ int bench_lists_member(struct bench_lists *lists, struct import *in, struct slic
 bool bench_lists_there(const struct bench_lists *lists);
 /* The first start as the file says it, in ns; IPF_ABSENT: there is none. */
 int64_t bench_lists_first_start(const struct bench_lists *lists);
-/* Adds a row for each request. What starts at from_ns in the file starts at begin_ns of the run. -1: lists are not of
- * the same length. */
+/* Adds a row for each request. A start at from_ns in the file is one at begin_ns of the run. -1: lists are not of the
+ * same length. */
 int bench_lists_rows(struct bench_lists *lists, struct import *in, int stage, struct ipf_error *err);
 void bench_lists_release(struct bench_lists *lists);
 

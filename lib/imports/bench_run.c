@@ -39,7 +39,7 @@ static int read_rate(struct import *in, struct bench_run *run, struct ipf_error 
 	return type < 0 ? -1 : json_pull_number(&in->json, &run->rate, err);
 }
 
-/* 1: a member with a number that is known; 0: another one; -1. */
+/* 1: a member with a known number; 0: another one; -1. */
 static int read_figure(struct import *in, const struct bench_dialect *dialect, struct slice key, struct bench_run *run,
                        struct ipf_error *err)
 {
@@ -49,7 +49,7 @@ static int read_figure(struct import *in, const struct bench_dialect *dialect, s
 			return read_number(in, (double *)((char *)run + n->offset), err);
 	if (key.len < 4 || memcmp(key.data + key.len - 3, "_ms", 3) != 0)
 		return 0;
-	/* of --metadata comes anything */
+	/* --metadata may have any value */
 	int type = json_pull_type(&in->json, err);
 	if (type != JDOC_NUMBER)
 		return type < 0 ? -1 : 0;

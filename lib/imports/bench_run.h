@@ -4,7 +4,7 @@
  *     static const struct bench_dialect dialect = {.metrics = …, .numbers = …, .label = "tag"};
  *     static int read_tool(struct import *in, struct ipf_error *err) { return bench_runs_read(in, &dialect, err); }
  *
- * Requests without times of their starts (SGLang) have the rates that the file states.
+ * Requests without times of their starts (SGLang) have the rates the file states.
  */
 #ifndef IPF_BENCH_RUN_H
 #define IPF_BENCH_RUN_H
@@ -25,7 +25,7 @@ struct bench_dialect {
 	const struct flat_metric *metrics;
 	const struct bench_number {
 		const char *key;
-		size_t offset; /* of a double in struct bench_run */
+		size_t offset; /* a double's in struct bench_run */
 	} * numbers;       /* NULL ends them */
 	const char *label; /* the member with the name of the run */
 	const char *model; /* … and the model; NULL: there is none */

@@ -5,7 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Of the key with its quotes: "p99.9"; with `digits` "p999", of which the third is behind the point. NAN: it is none.
+/* Reads the key with its quotes: "p99.9"; with `digits` "p999", of which the third is behind the point. NAN: it is
+ * none.
  */
 static double percentile_of(struct slice key, bool digits)
 {

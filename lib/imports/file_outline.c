@@ -12,7 +12,7 @@ struct scan {
 	struct level {
 		bool map, later; /* later: not the first element of a list */
 		bool key_next;
-		char path[PATH]; /* of the container, without the member */
+		char path[PATH]; /* the container's, without the member */
 		char member[PATH];
 	} levels[LEVELS];
 };

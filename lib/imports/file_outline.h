@@ -1,4 +1,4 @@
-/* Which members a JSON file has, by its beginning: what a file is recognised by, whatever it is called.
+/* The members of a JSON file, by its beginning: a file is recognised by them, whatever it is called.
  *
  *     struct file_outline outline = {0};
  *     file_outline_read(&outline, beginning);
@@ -8,7 +8,7 @@
  *     file_outline_release(&outline);
  *
  * Members are found down to the fourth level, of lists in their first element, and of several documents in the first.
- * Nothing is checked: what is no JSON has few members, or none.
+ * Nothing is checked: a text that is no JSON has few members, or none.
  */
 #ifndef IPF_FILE_OUTLINE_H
 #define IPF_FILE_OUTLINE_H

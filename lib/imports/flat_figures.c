@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The metric of a key that ends in "_NAME_ms"; the beginning goes to `statistic`. */
+/* The metric of a key ending in "_NAME_ms"; the beginning goes to `statistic`. */
 static const struct flat_metric *metric_of(const struct flat_metric *known, const char *key, char statistic[16])
 {
 	size_t len = strlen(key);

@@ -1,4 +1,4 @@
-/* Figures that are named in one key: "mean_ttft_ms", "median_tpot_ms", "std_itl_ms", "p99.9_e2el_ms".
+/* Figures named in one key: "mean_ttft_ms", "median_tpot_ms", "std_itl_ms", "p99.9_e2el_ms".
  *
  *     static const struct flat_metric known[] = {{"ttft", offsetof(struct stated_stage, start[METRIC_TTFT])}, …, {0}};
  *     if (flat_figure(stage, known, key, value)) …              // it was one of them
@@ -11,7 +11,7 @@
 
 struct flat_metric {
 	const char *name;
-	size_t offset; /* of a struct stated_summary in struct stated_stage */
+	size_t offset; /* a struct stated_summary's in struct stated_stage */
 };
 
 bool flat_figure(struct stated_stage *stage, const struct flat_metric *known, struct slice key, double value);

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-/* What a file becomes. Rows wait in a file until the end, when all stages are known. */
+/* The result of reading a file. Rows wait in a file until the end, when all stages are known. */
 struct import_parts {
 	struct row_lines *rows;
 	int64_t row_count;
@@ -26,7 +26,7 @@ struct import_parts {
 	struct buffer line;
 };
 
-/* ---- what tools add ---- */
+/* ---- additions of tools ---- */
 
 /* Names of stages are unique. */
 static void name_stage(json_t *stages, const char *wanted, char name[240])
@@ -323,8 +323,8 @@ static int add_rows(struct import *in, struct progress *progress, struct ipf_err
 static void judge(struct import *in, const char *tool)
 {
 	struct verdict *v = in->run->verdict;
-	verdict_unknown(v, VERDICT_LOAD, "cannot be judged: a file of %s does not say what was scheduled", tool);
-	verdict_unknown(v, VERDICT_CLIENT, "cannot be judged: a file of %s says nothing of the client that measured", tool);
+	verdict_unknown(v, VERDICT_LOAD, "cannot be judged: a file of %s does not contain the schedule", tool);
+	verdict_unknown(v, VERDICT_CLIENT, "cannot be judged: a file of %s says nothing of the measuring client", tool);
 	if (in->parts->row_count > 0 || !in->run->stated)
 		return;
 	verdict_unknown(v, VERDICT_SERVER, "cannot be judged: the file has figures, and no requests");

@@ -1,8 +1,8 @@
 /* Reads the result files of other tools as if they were results of ours.
  *
- * A file that shows requests becomes rows as ipf-collect would have written them, with absent what it does not say. One
- * that only has figures becomes those figures (results/stated.h), as the tool states them. Both kinds say in the report
- * whose definitions they have, and leave open what of the verdict cannot be judged.
+ * A file showing requests becomes rows as ipf-collect would have written them; missing values are absent. One that only
+ * has figures becomes those figures (results/stated.h), as the tool states them. Both kinds show in the report whose
+ * definitions they have, and leave open the checks of the verdict they have no values for.
  *
  *     for each operand: import_read(&run, path, IMPORT_AUTOMATIC, &progress, &err);
  *
@@ -38,10 +38,10 @@ enum { IMPORT_AUTOMATIC = -1 };
 
 struct import {
 	struct json_pull json;
-	const char *name; /* of the file, for messages */
+	const char *name; /* the file's, for messages */
 	struct file_outline outline;
 	struct run_data *run;
-	json_t *facts;   /* "imported" in the header: tool, version, …; the reader adds what the file says */
+	json_t *facts;   /* "imported" in the header: tool, version, …; the reader adds the file's facts */
 	json_t *records; /* like the header of records: "model", "target", "t0_unix_ns" */
 	struct import_parts *parts;
 };
@@ -91,8 +91,8 @@ int import_row(struct import *in, struct result *row, struct ipf_error *err);
 void import_gap(struct import *in, int stage, int64_t gap_ns);
 /* All gaps of a stage at once, instead; takes them over. */
 void import_gaps(struct import *in, int stage, struct histogram *gaps);
-/* The figures of a stage, to be filled in; NULL: out of memory. A file with rows may have them for what these do not
- * show. Valid until the next call. */
+/* The figures of a stage, to be filled in; NULL: out of memory. A file with rows may have them for figures that these
+ * do not show. Valid until the next call. */
 struct stated_stage *import_figures(struct import *in, int stage, struct ipf_error *err);
 /* How long the run took, if no row says it. */
 void import_lasted(struct import *in, double seconds);
@@ -105,9 +105,9 @@ int64_t import_ns(double value, double unit);
 int64_t import_moment(const struct jdoc *doc, jdoc_id node, int64_t base_ns);
 /* A count of tokens; IPF_ABSENT: not known, or no count. */
 int64_t import_count(double value);
-/* What follows from the others: end, TPOT, NTPOT, mean and greatest gap; what is known already stays. */
+/* Derived values: end, TPOT, NTPOT, mean and greatest gap; known ones stay. */
 void import_derive(struct result *row, int64_t gaps, double gaps_ns, int64_t gap_max_ns);
-/* The moment that the times of rows count from, since the epoch. */
+/* The moment the times of rows count from, since the epoch. */
 void import_began(struct import *in, int64_t unix_ns);
 /* A list of times of events, each later by `by_ns`, into `out`, which is cleared first. */
 void import_move_events(struct slice list, int64_t by_ns, struct buffer *out);

@@ -72,7 +72,7 @@ static int read_figures(struct import *in, struct ipf_error *err)
 struct lines {
 	struct jdoc doc;
 	struct buffer raw, events;
-	int stages[2]; /* of the benchmark, and of warm-ups; -1: not begun */
+	int stages[2]; /* the benchmark's, and the warm-ups'; -1: not begun */
 	int64_t base_ns;
 };
 

@@ -43,7 +43,7 @@ struct experiment {
 	struct jdoc doc, answer; /* a request; one of its responses */
 	struct event_list events;
 	struct import_stage stage;
-	int number; /* of the stage; -1: not begun */
+	int number; /* the stage's; -1: not begun */
 	int64_t *base_ns;
 };
 
@@ -73,7 +73,7 @@ static bool has_content(struct experiment *x, struct slice message, struct resul
 	       has_text(doc, JDOC_ROOT, "text_output");
 }
 
-/* A response is what came at once: one or several messages. Of servers that are not asked over HTTP, it is a text. */
+/* A response is all coming at once: one or several messages. For servers that are not asked over HTTP, it is a text. */
 static bool is_content(struct experiment *x, jdoc_id output, struct result *row)
 {
 	jdoc_id response = jdoc_get(&x->doc, output, "response");

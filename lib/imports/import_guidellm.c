@@ -13,7 +13,8 @@ static const char *const notes[] = {
 	"Its inter_token_latency is (last token - first token) / (output tokens - 1) of a request, and is shown as TPOT; its "
 	"time_per_output_token is the whole latency / output tokens, and is shown as NTPOT of a file of figures. Gaps between "
 	"tokens are not in the file.",
-	"Of a rate, a request is due at its targeted start. Figures that are stated are those of successful requests, and "
+	"With a rate, a request is due at its targeted start. Figures that are stated are those of successful requests, "
+	"and "
 	"latencies end with the request.",
 	NULL};
 
@@ -23,7 +24,7 @@ struct benchmark {
 	struct stated_stage figures;
 	struct import_stage stage;
 	bool scheduled; /* requests have a time at which they are due */
-	int number;     /* of the stage; -1: not begun */
+	int number;     /* the stage's; -1: not begun */
 	int64_t rows;
 	double duration, *base_s;
 };
@@ -33,7 +34,7 @@ static bool recognises(const struct file_outline *outline)
 	return file_outline_has(outline, "metadata.guidellm_version") || file_outline_has(outline, "benchmarks[].type_");
 }
 
-/* ---- what was run ---- */
+/* ---- the run ---- */
 
 static void put_strategy(struct benchmark *b, jdoc_id strategy)
 {
@@ -175,7 +176,7 @@ static int read_requests(struct import *in, struct benchmark *b, struct ipf_erro
 
 static const struct {
 	const char *key;
-	size_t offset; /* of a summary */
+	size_t offset; /* a summary's */
 	double unit;
 } summaries[] = {{"request_latency", offsetof(struct stated_stage, start[METRIC_E2E]), 1e3},
                  {"time_to_first_token_ms", offsetof(struct stated_stage, start[METRIC_TTFT]), 1},
@@ -186,7 +187,7 @@ static const struct {
                  {"output_token_count", offsetof(struct stated_stage, output), 1}};
 static const struct {
 	const char *key;
-	size_t offset; /* of a double */
+	size_t offset; /* a double's */
 } means[] = {{"requests_per_second", offsetof(struct stated_stage, completed)},
              {"request_concurrency", offsetof(struct stated_stage, in_flight_mean)},
              {"prompt_tokens_per_second", offsetof(struct stated_stage, input_per_s)},

@@ -120,7 +120,7 @@ struct requests {
 	double base_s; /* the first start, by the tool's clock */
 };
 
-/* The times of chunks, of which each has content. Of a response in one piece, the tool has no TTFT. */
+/* The times of chunks, of which each has content. For a response in one piece, the tool has no TTFT. */
 static void put_chunks(struct import *in, struct requests *r, jdoc_id list, struct result *row)
 {
 	double time;

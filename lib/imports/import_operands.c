@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* At the end of a pipeline, a signal ends the programs before this one in good order: what they measured is still
+/* At the end of a pipeline, a signal ends the programs before this one in good order: their measurements are still
  * reported. */
 static void leave_signals_to_others(const struct operands *operands)
 {
@@ -19,7 +19,7 @@ static void leave_signals_to_others(const struct operands *operands)
 		interrupt_watch(2);
 }
 
-/* Says what was read (-v), and which requests count twice. */
+/* Lists the inputs (-v), and requests counting twice. */
 static void say_part(const struct run_data *run, int number, const struct import_options *options, bool warn,
                      struct progress *progress)
 {

@@ -1,4 +1,4 @@
-/* Reads the results that a command line names into a run.
+/* Reads the results a command line names into a run.
  *
  *     const struct import_options about = {.program = "ipf-report", .common = &options.common, .from = options.from};
  *     if (import_operands(&run, &about, &operands, &bad, &err) < 0) …  // nothing can be used
@@ -15,8 +15,8 @@ struct import_options {
 	int from; /* as of import_read */
 };
 
-/* Reads all operands, or standard input if there are none, each as a part of the run. A stream that is cut or has an
- * error is kept up to there, and the next one is read; `bad` is the first such error. -1: nothing can be used. */
+/* Reads all operands, or standard input if there are none, each as a part of the run. A stream cut or has an error is
+ * kept up to there, and the next one is read; `bad` is the first such error. -1: nothing can be used. */
 int import_operands(struct run_data *run, const struct import_options *options, const struct operands *operands,
                     struct ipf_error *bad, struct ipf_error *err);
 

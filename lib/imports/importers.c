@@ -56,7 +56,7 @@ static int recognise(struct import *in, struct ipf_error *err)
 	if (!in->outline.paths.len || file_outline_has(&in->outline, "ipf"))
 		return IMPORT_AUTOMATIC;
 	ipf_error_at(err, IPF_INPUT, in->name, 1,
-	             "neither results of ipf-collect nor a file that is known; --from names the tool:" IMPORTER_CHOICES);
+	             "neither results of ipf-collect nor a known file; --from names the tool:" IMPORTER_CHOICES);
 	return -2;
 }
 

@@ -11,9 +11,8 @@
  *     }
  *     json_pull_release(&p);
  *
- * What Python writes beside JSON is accepted: NaN, Infinity and -Infinity. Values that are skipped are only checked for
- * brackets and quotes that match. Errors have the file, the line and the member: `itls[3][17]: expected a number, got
- * "x"`.
+ * Python's extensions of JSON are accepted: NaN, Infinity and -Infinity. Values skipped are only checked for brackets
+ * and quotes that match. Errors have the file, the line and the member: `itls[3][17]: expected a number, got "x"`.
  */
 #ifndef IPF_JSON_PULL_H
 #define IPF_JSON_PULL_H
@@ -23,9 +22,9 @@
 
 enum {
 	JSON_PULL_DEPTH = 512,
-	JSON_PULL_KEY = 256,            /* longer keys are cut: none that is known is as long */
-	JSON_PULL_PATH = 6,             /* so much of the way to a member is in messages */
-	JSON_PULL_VALUE_MOST = 16 << 20 /* bytes of a value that is kept whole */
+	JSON_PULL_KEY = 256,            /* longer keys are cut: none known is as long */
+	JSON_PULL_PATH = 6,             /* messages have so much of the way to a member */
+	JSON_PULL_VALUE_MOST = 16 << 20 /* bytes of a value kept whole */
 };
 
 struct json_pull {
@@ -36,7 +35,7 @@ struct json_pull {
 	int depth;
 	bool first; /* in the innermost one, nothing was read yet */
 	struct {
-		char key[64];  /* of a map */
+		char key[64];  /* a map's */
 		int64_t index; /* in a list */
 	} path[JSON_PULL_PATH];
 	char key[JSON_PULL_KEY];
@@ -48,7 +47,7 @@ void json_pull_release(struct json_pull *p);
 
 /* 1: another document begins; 0: the end of the input; -1. */
 int json_pull_document(struct json_pull *p, struct ipf_error *err);
-/* What the value at this place is, by its first character; -1: it is none. */
+/* The type of the value at this place, by its first character; -1: it is none. */
 int json_pull_type(struct json_pull *p, struct ipf_error *err); /* enum jdoc_type */
 /* Steps into a map or a list; -1: the value is something else. */
 int json_pull_enter(struct json_pull *p, enum jdoc_type type, struct ipf_error *err);

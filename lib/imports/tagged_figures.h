@@ -19,7 +19,7 @@ typedef int (*tagged_other)(struct import *in, struct slice key, struct ipf_erro
 int tagged_figures_read(struct stated_stage *figures, struct import *in, tagged_other other, struct ipf_error *err);
 /* Makes them the only stage of the file. */
 int tagged_figures_put(const struct stated_stage *figures, struct import *in, struct ipf_error *err);
-/* Milliseconds of a time in this unit; 1 for what is no time. */
+/* Milliseconds of a time in this unit; 1 for other units. */
 double tagged_unit_ms(const struct jdoc *doc, jdoc_id unit);
 
 #endif

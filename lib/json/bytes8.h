@@ -62,8 +62,8 @@ static inline uint64_t bytes8_not_digit(uint64_t word)
 	return ((digit + BYTES8_ONES * 0x76) | digit) & BYTES8_HIGHS;
 }
 
-/* The number that the first `count` bytes are, all of them digits; count is 1 to 8. Neighbours are joined: digits to
- * numbers of two, these to numbers of four, these to one of eight. */
+/* The number the first `count` bytes are, all of them digits; count is 1 to 8. Neighbours are joined: digits to numbers
+ * of two, these to numbers of four, these to one of eight. */
 static inline uint64_t bytes8_decimal(uint64_t word, unsigned count)
 {
 	const uint64_t low16 = UINT64_C(0x000000ff000000ff);

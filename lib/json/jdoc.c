@@ -140,7 +140,7 @@ static int parse_scalar(struct parser *p)
 	return status;
 }
 
-/* ---- what is read directly ---- */
+/* ---- direct reading ---- */
 
 /* A text, decoded while it is checked. */
 static int read_text(struct parser *p, struct jdoc_direct *d)
@@ -318,7 +318,7 @@ static const struct jdoc_node *node_at(const struct jdoc *j, jdoc_id node)
 	return node < j->count ? &j->nodes[node] : NULL;
 }
 
-/* The document stays const to those who read it: this is what is known about their reading. */
+/* The document stays const for its readers: this is the record of their reading. */
 static void mark(const struct jdoc *j, jdoc_id node, enum jdoc_use use)
 {
 	if (j->watched && node < j->count && j->nodes[node].use < use)
@@ -492,7 +492,7 @@ bool jdoc_to_double(const struct jdoc *j, jdoc_id node, double *value)
 	const struct jdoc_node *n = node_at(j, node);
 	if (!n || n->type != JDOC_NUMBER)
 		return false;
-	/* strtod needs a NUL, which the text may lack; no number that a program writes is longer */
+	/* strtod needs a NUL, which the text may lack; no number a program writes is longer */
 	char copy[1024];
 	size_t len = n->end - n->begin;
 	if (len >= sizeof copy)

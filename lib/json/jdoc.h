@@ -1,8 +1,8 @@
-/* Reads JSON on the paths that run per line or per event: strict about types, and errors name the field. Headers,
+/* Reads JSON on the paths running per line or per event: strict about types, and errors name the field. Headers,
  * descriptors and reports use jansson, which is twenty times slower. jout.h writes.
  *
- * A text is parsed into a flat table of nodes. The table is reused for the next text, so that nothing is allocated once
- * it has grown. Strings are decoded only on request.
+ * A text is parsed into a flat table of nodes. The table is reused for the next text, so nothing is allocated once it
+ * has grown. Strings are decoded only on request.
  *
  *     struct jdoc j = {0};
  *     if (jdoc_parse(&j, line.data, line.len, &err) < 0) …
@@ -13,7 +13,7 @@
  *     jdoc_release(&j);
  *
  * The text must outlive its use. Errors: invalid UTF-8, control characters in strings, numbers that are not JSON,
- * nesting deeper than 512, anything after the value. Of a duplicate key the first one counts.
+ * nesting deeper than 512, anything after the value. If a key is duplicate, the first one counts.
  */
 #ifndef IPF_JDOC_H
 #define IPF_JDOC_H
@@ -45,19 +45,19 @@ struct jdoc {
 	bool watched; /* by jdoc_watch() */
 };
 
-/* Parses exactly one value; white space around it is allowed. 0, or -1 with the byte offset and what is wrong in err.
+/* Parses exactly one value; white space around it is allowed. 0, or -1 with the byte offset and the fault in err.
  */
 int jdoc_parse(struct jdoc *j, const char *text, size_t len, struct ipf_error *err);
 void jdoc_release(struct jdoc *j);
 
 /* Whether a value was asked for: as a member, as an element, or in a loop. A list or map whose bytes were taken is used
- * with everything in it. Only a document that is watched knows this; each jdoc_parse() begins anew. */
+ * with everything in it. Only a document watched knows this; each jdoc_parse() begins anew. */
 enum jdoc_use { JDOC_UNUSED, JDOC_USED, JDOC_USED_WHOLE };
 static inline void jdoc_watch(struct jdoc *j)
 {
 	j->watched = true;
 }
-/* For a value that was asked for and then not used after all. */
+/* For a value asked for and then not used after all. */
 static inline void jdoc_unuse(const struct jdoc *j, jdoc_id node)
 {
 	if (node < j->count)
@@ -82,15 +82,15 @@ static inline enum jdoc_use jdoc_use_of(const struct jdoc *j, jdoc_id node)
  *     if (jdoc_parse_direct(&j, line.data, line.len, &d, &err) < 0) …
  *     if (d.rows_node != JDOC_NONE && d.rows_node == jdoc_get(&j, JDOC_ROOT, "reads")) … d.rows[i][0] …
  *
- * A member that was read has a node, of a list without its elements. A list in another form (spaces, rows of another
- * length, negative or larger numbers, other values) is not read but has nodes like any other. */
+ * A member read has a node, of a list without its elements. A list in another form (spaces, rows of another length,
+ * negative or larger numbers, other values) is not read but has nodes like any other. */
 enum { JDOC_ROW = 3 };
 struct jdoc_direct {
 	const char *text_key, *rows_key;
 	struct buffer *text;       /* the caller's; cleared, then the decoded characters */
 	int64_t (*rows)[JDOC_ROW]; /* zero-initialise; reused by the next call; the caller frees it */
 	size_t rows_count, rows_cap;
-	jdoc_id text_node, rows_node; /* what was read, the first of each key; JDOC_NONE: nothing */
+	jdoc_id text_node, rows_node; /* the values read, the first of each key; JDOC_NONE: none */
 };
 int jdoc_parse_direct(struct jdoc *j, const char *text, size_t len, struct jdoc_direct *direct, struct ipf_error *err);
 
@@ -112,7 +112,7 @@ uint32_t jdoc_count(const struct jdoc *j, jdoc_id node);
 struct slice jdoc_raw(const struct jdoc *j, jdoc_id node);               /* its bytes in the text, verbatim */
 bool jdoc_is_null(const struct jdoc *j, jdoc_id node);                   /* true for JDOC_NONE too */
 bool jdoc_text_is(const struct jdoc *j, jdoc_id node, const char *text); /* a text node that equals `text` */
-/* Whether no text in the value has what a terminal must not get (safe_text.h). */
+/* Whether no text in the value has characters a terminal must not get (safe_text.h). */
 bool jdoc_is_safe(const struct jdoc *j, jdoc_id node);
 bool jdoc_text_empty(const struct jdoc *j, jdoc_id node); /* false only for a text that is not "" */
 

@@ -13,7 +13,7 @@
 #include <emmintrin.h>
 #endif
 
-#define PART ((size_t)512) /* bytes of a text that are written before more room is reserved */
+#define PART ((size_t)512) /* bytes of a text written before more room is reserved */
 
 static void before_value(struct jout *w)
 {
@@ -153,8 +153,8 @@ static size_t put_point(char *text, bool negative, uint64_t number, int behind)
 	return (size_t)(to - text) + (size_t)behind;
 }
 
-/* Writes the first of %.15g, %.16g and %.17g that reads back equal, by whole numbers: returns its length; 0 if it has
- * an exponent. */
+/* Writes the first of %.15g, %.16g and %.17g reading back equal, by whole numbers: returns its length; 0 if it has an
+ * exponent. */
 static size_t put_moderate(char *text, double value)
 {
 	static const double limits[] = {1e-3, 1e-2, 1e-1, 1e0, 1e1,  1e2,  1e3,  1e4,  1e5,
@@ -245,8 +245,8 @@ static unsigned escaped16(const char *at)
 	return (unsigned)_mm_movemask_epi8(_mm_or_si128(control, _mm_or_si128(quote, slash)));
 }
 
-/* All but the last bytes. The places of all escapes of 16 bytes are known at once, so that the processor need not wait
- * for one to look for the next. */
+/* All but the last bytes. The places of all escapes of 16 bytes are known at once, so the processor need not wait for
+ * one to look for the next. */
 static char *put_blocks(char *to, const char **from, const char *end)
 {
 	const char *at = *from;
@@ -274,8 +274,8 @@ static char *put_blocks(char *to, const char **from, const char *end)
 }
 #endif
 
-/* JSON inside JSON is full of quotes: each step copies eight bytes and keeps those before the first that needs an
- * escape. The caller reserved enough room. */
+/* JSON inside JSON is full of quotes: each step copies eight bytes and keeps those before the first needing an escape.
+ * The caller reserved enough room. */
 static char *put_part(char *to, const char *at, const char *end)
 {
 	to = put_blocks(to, &at, end);
@@ -375,7 +375,7 @@ void jout_json(struct jout *w, json_t *value)
 	case JSON_REAL:
 		before = w->out->len;
 		jout_double(w, json_real_value(value));
-		if (w->out->data && !strpbrk(w->out->data + before, ".en")) /* so that it is read back as a real */
+		if (w->out->data && !strpbrk(w->out->data + before, ".en")) /* the reader gets a real again */
 			buffer_text(w->out, ".0");
 		break;
 	case JSON_TRUE:

@@ -1,4 +1,4 @@
-/* Writes JSON on the paths that run per line. Commas are added automatically. jdoc.h reads.
+/* Writes JSON on the paths running per line. Commas are added automatically. jdoc.h reads.
  *
  *     struct jout w = {.out = &line};
  *     jout_begin_map(&w);
@@ -25,12 +25,12 @@ void jout_begin_map(struct jout *w);
 void jout_end_map(struct jout *w);
 void jout_begin_list(struct jout *w);
 void jout_end_list(struct jout *w);
-void jout_key(struct jout *w, const char *key);              /* ASCII that needs no escapes: written verbatim */
+void jout_key(struct jout *w, const char *key);              /* ASCII needing no escapes: written verbatim */
 void jout_name(struct jout *w, const char *key, size_t len); /* the same, of a known length */
 void jout_int(struct jout *w, int64_t value);
 void jout_uint(struct jout *w, uint64_t value);
 void jout_row(struct jout *w, const int64_t values[JOUT_ROW]); /* a list of so many integers, at once */
-void jout_double(struct jout *w, double value); /* the shortest form that reads back equal; null unless finite */
+void jout_double(struct jout *w, double value); /* the shortest form reading back equal; null unless finite */
 void jout_bool(struct jout *w, bool value);
 void jout_null(struct jout *w);
 void jout_string(struct jout *w, struct slice text); /* invalid UTF-8 becomes U+FFFD */
@@ -40,7 +40,7 @@ void jout_escaped(struct jout *w, struct slice part);
 void jout_value(struct jout *w, struct slice raw); /* bytes that are JSON already */
 void jout_json(struct jout *w, json_t *value);     /* a jansson value; unlike jansson, reals in their shortest form */
 /* Key and value together. An IPF_ABSENT integer or an absent slice writes neither. */
-void jout_member_double(struct jout *w, const char *key, double value); /* nor does a double that is not finite */
+void jout_member_double(struct jout *w, const char *key, double value); /* nor does an infinite double */
 void jout_member_int(struct jout *w, const char *key, int64_t value);
 void jout_member_string(struct jout *w, const char *key, struct slice text);
 void jout_member_value(struct jout *w, const char *key, struct slice raw);

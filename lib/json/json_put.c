@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* What a reader of the written report has: 15 digits. A figure that is computed from more, such as J in kJ, would
- * differ in its last digit from that of a saved report. */
+/* As a reader of the written report reads it: 15 digits. A figure computed from more, such as J in kJ, would differ in
+ * its last digit from that of a saved report. */
 static double as_written(double value)
 {
 	char text[32];

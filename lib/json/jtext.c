@@ -19,7 +19,7 @@ static bool is_plain(char c)
 /* A bit for each byte, as quoted_word() below has them for eight bytes. */
 struct marks16 {
 	unsigned backslash, after; /* after: the byte before is a backslash */
-	unsigned stop, ends; /* stop: anything but ASCII and the escapes \"; ends: the same, but for what is not ASCII */
+	unsigned stop, ends; /* stop: anything but ASCII and the escapes \"; ends: the same, but for non-ASCII bytes */
 };
 
 static inline struct marks16 marks16(__m128i bytes, unsigned pending)
@@ -51,9 +51,9 @@ static const char *skip_blocks(const char *at, const char *end, bool *escaped)
 	return at - pending;
 }
 
-/* Copies the same without the backslashes; of a text that was checked, also bytes that are not ASCII. What follows a
- * backslash is written again, one byte further to the front, and with it up to 15 bytes behind the output, which has
- * at least as much room as the input has bytes. */
+/* Copies the same without the backslashes; of a checked text, also bytes that are not ASCII. The character after a
+ * backslash is written again, one byte further to the front, and with it up to 15 bytes behind the output, which has at
+ * least as much room as the input has bytes. */
 static void copy_blocks(char **to, const char **at, const char *end, bool checked)
 {
 	char *out = *to;
@@ -107,10 +107,10 @@ static const char *plain_run(const char *at, const char *end)
 	return at;
 }
 
-/* The word at `at` as part of a run of ASCII and the escapes \". Marks its backslashes, and in *stop what is neither:
- * another escape, the closing quote, a control character or a non-ASCII byte. Quotes are where backslashes were a byte
- * before, or the run ends: no branch depends on an escape. `pending` is the mark of the first byte if the last byte
- * before it was a backslash. */
+/* The word at `at` as part of a run of ASCII and the escapes \". Marks its backslashes, and in *stop other special
+ * bytes: another escape, the closing quote, a control character or a non-ASCII byte. Quotes are where backslashes were
+ * a byte before, or the run ends: no branch depends on an escape. `pending` is the mark of the first byte if the last
+ * byte before it was a backslash. */
 static uint64_t quoted_word(uint64_t word, uint64_t pending, uint64_t *stop)
 {
 	uint64_t backslash = bytes8_ascii_equal(word, '\\');
@@ -171,7 +171,7 @@ static const char *check_not_ascii(const char **at, const char *end)
 	return valid ? NULL : "invalid UTF-8";
 }
 
-/* What follows a run: an escape or non-ASCII characters, which are skipped if they are good, or what is wrong. */
+/* The end of a run: an escape or non-ASCII characters, which are skipped if they are good, or the fault. */
 static const char *check_other(const char **at, const char *end)
 {
 	if (*at == end)
@@ -270,8 +270,8 @@ size_t jtext_decode_one(char to[4], const char **at, const char *end)
 }
 
 /* Copies a run of ASCII and the escapes \" without their backslashes, up to the eight bytes with its end; the next
- * backslash is never far. What follows a backslash is written again, one byte further to the front, and with it up to
- * seven bytes behind the output. The output has at least as much room as the input has bytes. */
+ * backslash is never far. The character after a backslash is written again, one byte further to the front, and with it
+ * up to seven bytes behind the output. The output has at least as much room as the input has bytes. */
 static void copy_quoted(char **to, const char **at, const char *end)
 {
 	char *out = *to;

@@ -38,7 +38,7 @@ static bool check_keywords(struct check *c, const struct subschema *sub, jdoc_id
 
 /* ---- the finding ---- */
 
-/* `%s` is what the schema says. */
+/* `%s` is the schema's value. */
 static const char *sentence(enum keyword k)
 {
 	static const char *const sentences[KEYWORDS] = {

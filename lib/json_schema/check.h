@@ -1,4 +1,4 @@
-/* A check of a value by a compiled schema: its state, and what the keywords share. Private to this room. */
+/* A check of a value by a compiled schema: its state, and the values shared by the keywords. Private to this room. */
 #ifndef JSON_SCHEMA_CHECK_H
 #define JSON_SCHEMA_CHECK_H
 
@@ -12,20 +12,20 @@ struct evaluated {
 
 struct check {
 	struct json_schema *schema;
-	/* All keywords of a subschema; check.c sets it, so that the files of the keywords need nothing of it. */
+	/* All keywords of a subschema; check.c sets it, so the files of the keywords need nothing of it. */
 	bool (*check_keywords)(struct check *c, const struct subschema *sub, jdoc_id value, struct evaluated *seen);
-	const struct jdoc *doc; /* of the value */
+	const struct jdoc *doc; /* the value's */
 	int64_t steps;          /* that are left */
 	int depth;
 	bool undecided, no_memory;
-	/* the fault that was met last; those of alternatives are overwritten by that of the keyword around them */
+	/* the fault met last; those of alternatives are overwritten by that of the keyword around them */
 	enum keyword fault;
 	jdoc_id fault_at;    /* in the value */
-	jdoc_id fault_given; /* in the schema: what the keyword says; JDOC_NONE */
+	jdoc_id fault_given; /* in the schema: the keyword's value; JDOC_NONE */
 	struct buffer room[2];
 };
 
-/* Whether the value is valid by the schema at a node. `seen` gets what was evaluated. */
+/* Whether the value is valid by the schema at a node. `seen` gets the evaluated members. */
 bool check_schema(struct check *c, jdoc_id schema, jdoc_id value, struct evaluated *seen);
 /* Counts steps. False: too many, and the check is undecided. */
 bool check_spend(struct check *c, size_t steps);
@@ -34,7 +34,7 @@ bool check_fault(struct check *c, enum keyword keyword, jdoc_id at, jdoc_id give
 void evaluated_mark(struct evaluated *seen, size_t index);
 void evaluated_mark_all(struct evaluated *seen);
 bool evaluated_has(const struct evaluated *seen, size_t index);
-/* A keyword of one subschema, and the value that is checked. */
+/* A keyword of one subschema, and the value checked. */
 struct keyword_case {
 	const struct subschema *sub;
 	enum keyword keyword;

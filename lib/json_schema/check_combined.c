@@ -11,7 +11,7 @@ static size_t count_valid(struct check *c, const struct keyword_case *k, size_t 
 	return count;
 }
 
-/* It tells of nothing that it has evaluated. */
+/* It tells of nothing it has evaluated. */
 static bool check_not(struct check *c, const struct keyword_case *k)
 {
 	struct evaluated none = {0};
@@ -42,7 +42,7 @@ bool check_combined(struct check *c, const struct keyword_case *k)
 	case KEYWORD_ALL_OF:
 		return check_all(c, k);
 	case KEYWORD_ANY_OF:
-		/* all of them, if what they evaluate is asked for */
+		/* all of them, if their evaluated members are asked for */
 		valid = count_valid(c, k, c->schema->tracks ? SIZE_MAX : 1);
 		return valid > 0 || check_fault(c, k->keyword, k->value, JDOC_NONE);
 	case KEYWORD_ONE_OF:

@@ -2,7 +2,7 @@
 #include "json_schema/check.h"
 #include "json_schema/decimal.h"
 
-/* The member of the value that a text of the schema names. */
+/* The member of the value a text of the schema names. */
 static jdoc_id member_of(struct check *c, jdoc_id value, jdoc_id name)
 {
 	if (!check_spend(c, 1 + jdoc_count(c->doc, value) / 4))
@@ -19,7 +19,7 @@ static bool has_names(struct check *c, const struct keyword_case *k, jdoc_id nam
 	return true;
 }
 
-/* dependentRequired, dependentSchemas, dependencies: what a member that is present asks of the object. */
+/* dependentRequired, dependentSchemas, dependencies: a present member's requirements for the object. */
 static bool check_dependent(struct check *c, const struct keyword_case *k)
 {
 	for (struct jdoc_each e = jdoc_each(&c->schema->doc, k->given); jdoc_step(&e);) {
@@ -33,7 +33,7 @@ static bool check_dependent(struct check *c, const struct keyword_case *k)
 	return true;
 }
 
-/* The index of a member is that of its place, which bits of `evaluated` are numbered by. */
+/* The index of a member is its place's, which bits of `evaluated` are numbered by. */
 static bool check_properties(struct check *c, const struct keyword_case *k)
 {
 	struct evaluated none = {0};

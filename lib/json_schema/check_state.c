@@ -1,11 +1,12 @@
-/* What the keywords of all types share: limits, faults, what was evaluated, and the way down to a schema within one. */
+/* Shared by the keywords of all types: limits, faults, the evaluated members, and the way down to a schema within
+ * one. */
 #include "json_schema/check.h"
 
 #include <stdlib.h>
 
 #define WORD_BITS 64
 
-/* ---- what was evaluated ---- */
+/* ---- evaluated members ---- */
 
 void evaluated_mark(struct evaluated *seen, size_t index)
 {

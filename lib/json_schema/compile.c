@@ -181,7 +181,7 @@ static int add_pattern_keys(struct json_schema *s, jdoc_id at, struct ipf_error 
 	return 0;
 }
 
-/* Values of the forms that have schemas in them. */
+/* Values of the forms with schemas in them. */
 static int add_inner(struct json_schema *s, jdoc_id at, enum keyword_form form, uint32_t resource,
                      struct ipf_error *err)
 {

@@ -49,7 +49,7 @@ static int digit(const struct decimal *d, size_t i)
 	return (d->point && at >= d->point ? at[1] : *at) - '0';
 }
 
-/* Of numbers that are not 0, without their signs. */
+/* Compares numbers that are not 0, without their signs. */
 static int compare_sizes(const struct decimal *a, const struct decimal *b)
 {
 	if (a->magnitude != b->magnitude)

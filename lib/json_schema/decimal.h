@@ -15,11 +15,11 @@
 /* ±0.d1d2d3… × 10^magnitude, where neither the first nor the last digit is 0. */
 struct decimal {
 	bool negative;
-	size_t count; /* of digits; 0: the number is 0 */
+	size_t count; /* digits; 0: the number is 0 */
 	int64_t magnitude;
 
 	/* private */
-	const char *first, *point; /* of the digits; the point among them, NULL: there is none */
+	const char *first, *point; /* the digits'; the point among them, NULL: there is none */
 };
 
 struct decimal decimal_of(struct slice literal);

@@ -1,5 +1,5 @@
-/* JSON Schema: whether a value of JSON is what a schema describes. Draft 2020-12, and of the drafts 4 to 2019-09 what
- * is the same or has other names.
+/* JSON Schema: whether a value of JSON conforms to a schema. Draft 2020-12, and the keywords of drafts 4 to 2019-09
+ * that are the same or have other names.
  *
  *     struct json_schema *schema;
  *     if (json_schema_new(&schema, slice_of("{\"type\":\"object\",\"required\":[\"name\"]}"), &err) < 0) …
@@ -30,15 +30,15 @@ enum json_validity { JSON_VALID, JSON_INVALID, JSON_UNDECIDED, JSON_CHECK_NO_MEM
 
 struct json_schema_finding {
 	enum json_validity validity;
-	/* Unless it is valid: the JSON pointer of the value, and why it is not, in one line that is safe for a
-	 * terminal (safe_text.h). Of several faults it is one. */
+	/* Unless it is valid: the JSON pointer of the value, and why it is not, in one line that is safe for a terminal
+	 * (safe_text.h). It is one of several faults. */
 	char reason[JSON_SCHEMA_REASON_MAX + 1];
 };
 
 struct json_schema;
 
-/* -1: not JSON, not a schema, or one with a keyword that is not supported; err names the JSON pointer, the keyword and
- * its value. */
+/* -1: not JSON, not a schema, or one with an unsupported keyword; err names the JSON pointer, the keyword and its
+ * value. */
 int json_schema_new(struct json_schema **schema, struct slice text, struct ipf_error *err);
 void json_schema_free(struct json_schema *schema);
 /* Checks the root of a document. */

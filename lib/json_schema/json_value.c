@@ -36,7 +36,7 @@ static bool lists_equal(struct json_value a, struct json_value b, struct buffer 
 	return true;
 }
 
-/* Of a key that comes twice the first one counts. */
+/* If a key comes twice, the first one counts. */
 static bool maps_equal(struct json_value a, struct json_value b, struct buffer room[2])
 {
 	for (struct jdoc_each x = jdoc_each(a.doc, a.at); jdoc_step(&x);) {
@@ -112,7 +112,7 @@ static void add_token(struct slice token, struct buffer *out)
 	}
 }
 
-/* Cuts what was appended since `begin` to `most` bytes, between characters. */
+/* Cuts the text appended since `begin` to `most` bytes, between characters. */
 static void shorten(struct buffer *out, size_t begin, size_t most)
 {
 	if (out->failed || out->len - begin <= most)

@@ -7,10 +7,10 @@
 #include "json_schema/json_value.h"
 #include "json_schema/pattern.h"
 
-/* The form that the value of a keyword must have. */
+/* The form the value of a keyword must have. */
 enum keyword_form {
 	FORM_ANY,
-	FORM_REFUSED, /* it changes what is valid, and is not supported */
+	FORM_REFUSED, /* it changes the valid values, and is not supported */
 	FORM_SCHEMA,
 	FORM_SCHEMAS,       /* a list with at least one */
 	FORM_SCHEMA_MAP,    /* an object of schemas */
@@ -29,7 +29,7 @@ enum keyword_form {
 	FORM_BOOL,
 };
 
-/* In the order in which they are checked: unevaluated ones see what all others have evaluated. */
+/* In the order in which they are checked: unevaluated ones see all that others have evaluated. */
 #define SCHEMA_KEYWORDS(X)                                                                                             \
 	X(REF, "$ref", FORM_TEXT)                                                                                          \
 	X(TYPE, "type", FORM_TYPE)                                                                                         \
@@ -103,7 +103,7 @@ struct subschema {
 	jdoc_id keyword[KEYWORDS]; /* the values; JDOC_NONE */
 };
 
-/* A text that names a place: a URI, or an anchor within a resource. */
+/* A text naming a place: a URI, or an anchor within a resource. */
 struct schema_name {
 	struct buffer text;
 	uint32_t resource;
@@ -126,7 +126,7 @@ struct json_schema {
 	struct schema_pattern *patterns; /* in the order of their nodes */
 	uint32_t patterns_count;
 	bool ref_alone; /* draft 7 and earlier: siblings of $ref do not count */
-	bool tracks;    /* some keyword asks what was evaluated */
+	bool tracks;    /* some keyword asks for evaluated members */
 	struct buffer room[2];
 };
 

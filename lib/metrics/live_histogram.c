@@ -96,7 +96,7 @@ size_t live_histogram_spans(const struct live_histogram *h, struct native_span s
 {
 	const int gap_most = 2;
 	size_t count = 0;
-	int end = -NATIVE_FIRST; /* of the last span: the first offset is the index itself */
+	int end = -NATIVE_FIRST; /* the last span's: the first offset is the index itself */
 	for (int i = h->first; i < h->last; i++) {
 		if (!h->native[i])
 			continue;

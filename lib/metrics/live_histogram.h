@@ -1,6 +1,6 @@
-/* A histogram of durations that is published while it grows, in both forms that Prometheus knows: classic, with fixed
- * bounds that every version reads, and native (exponential, "sparse"), whose buckets need no choice and which gives
- * quantiles within 2.2 %.
+/* A histogram of durations published while it grows, in both forms that Prometheus knows: classic, with fixed bounds
+ * every version reads, and native (exponential, "sparse"), whose buckets need no choice and which gives quantiles
+ * within 2.2 %.
  *
  *     live_histogram_add(h, ttft_ns, 1);
  *     struct native_span spans[NATIVE_SPANS];
@@ -15,8 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Upper bounds of the classic buckets, in ns: five a decade from 100 us to 1000 s, so that neighbours differ by at most
- * a factor of 1.67. */
+/* Upper bounds of the classic buckets, in ns: five a decade from 100 us to 1000 s, so neighbours differ by at most a
+ * factor of 1.67. */
 #define LIVE_BOUNDS 36
 extern const int64_t live_bounds_ns[LIVE_BOUNDS];
 
@@ -38,7 +38,7 @@ struct live_histogram {
 
 /* Adds `count` times the duration; one below 0 counts as 0. */
 void live_histogram_add(struct live_histogram *h, int64_t value_ns, int64_t count);
-/* Copies the parts that are in use. */
+/* Copies the parts in use. */
 void live_histogram_copy(struct live_histogram *to, const struct live_histogram *from);
 
 /* A run of neighbouring native buckets; `offset` counts from the end of the span before, or, of the first span, is

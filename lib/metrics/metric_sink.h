@@ -1,11 +1,11 @@
-/* The metrics that a run publishes, as a walk over families and their points: each format is a sink that is told them
- * in turn (metrics_text.h, metrics_protobuf.h, remote_write.h).
+/* The metrics a run publishes, as a walk over families and their points: each format is a sink told them in turn
+ * (metrics_text.h, metrics_protobuf.h, remote_write.h).
  *
  *     struct metric_sink text = …;
  *     live_figures_walk(&figures, &text);           // live_metrics.h
  *
  * Names are those of Prometheus's conventions (https://prometheus.io/docs/practices/naming/): base units, the unit at
- * the end. A family's name is without the suffix that its points have: `_total` of a counter, `_info` of an info.
+ * the end. A family's name is without the suffix its points have: `_total` of a counter, `_info` of an info.
  */
 #ifndef IPF_METRIC_SINK_H
 #define IPF_METRIC_SINK_H
@@ -25,7 +25,7 @@ struct metric_label {
 };
 #define METRIC_LABELS_MOST 8
 
-/* What walks calls; a sink embeds it as its first member. `end` follows the last point of each family. */
+/* A walk calls it; a sink embeds it as its first member. `end` follows the last point of each family. */
 struct metric_sink {
 	void (*begin)(struct metric_sink *sink, const struct metric_family *family);
 	void (*point)(struct metric_sink *sink, const struct metric_label *labels, size_t count, double value);
@@ -34,7 +34,7 @@ struct metric_sink {
 	void (*end)(struct metric_sink *sink);
 };
 
-/* What the names of a family's points end in: "_total", "_info" or "". */
+/* The suffix of a family's points: "_total", "_info" or "". */
 const char *metric_suffix(enum metric_type type);
 
 #endif

@@ -63,7 +63,7 @@ static void put_labels(struct buffer *out, const struct metric_label *labels, si
 	buffer_byte(out, '}');
 }
 
-/* The classic format names what has points, and knows no info. */
+/* The classic format names families with points, and knows no info. */
 static void put_family(struct metrics_text *t, const struct metric_family *family, const char *type)
 {
 	const char *suffix = t->openmetrics ? "" : metric_suffix(family->type);

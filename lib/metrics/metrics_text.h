@@ -4,8 +4,8 @@
  *     live_figures_walk(&figures, &text.sink);
  *     metrics_text_end(&text);
  *
- * Numbers are written as OpenMetrics wants bounds to be written ("1.0", "0.0005") in both, so that a series keeps its
- * `le` label whichever format a server asks for. Memory that runs out shows in the buffer's `failed`.
+ * Numbers are written as OpenMetrics wants bounds to be written ("1.0", "0.0005") in both, so a series keeps its `le`
+ * label whichever format a server asks for. Memory running out shows in the buffer's `failed`.
  */
 #ifndef IPF_METRICS_TEXT_H
 #define IPF_METRICS_TEXT_H
@@ -22,7 +22,7 @@ struct metrics_text {
 	struct metric_family family; /* the current one */
 };
 
-/* A distribution that is known by its quantiles. */
+/* A distribution known by its quantiles. */
 struct text_quantile {
 	double quantile; /* 0 to 1 */
 	double value;
@@ -35,7 +35,7 @@ struct text_summary {
 };
 
 struct metrics_text metrics_text(struct buffer *out, bool openmetrics);
-/* A family of summaries instead of what its type says, and one of it: only these formats have them. */
+/* A family of summaries, whatever its type is, and one of it: only these formats have them. */
 void metrics_text_begin_summaries(struct metrics_text *text, const struct metric_family *family);
 void metrics_text_summary(struct metrics_text *text, const struct metric_label *labels, size_t count,
                           const struct text_summary *summary);

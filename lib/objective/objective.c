@@ -37,7 +37,7 @@ static bool is_allowed(const struct objective_rules *rules, enum metric m)
 	return m < METRIC_COUNT && !metrics[m].server && (!rules->metrics || rules->metrics >> m & 1);
 }
 
-/* Lists the metrics that are allowed. */
+/* Lists the metrics allowed. */
 static int wrong_name(const struct objective_rules *rules, const char *item, struct ipf_error *err)
 {
 	char names[320] = "";

@@ -30,7 +30,7 @@ struct objective {
 
 /* Which objectives an option takes. */
 struct objective_rules {
-	uint32_t metrics; /* bit m allows enum metric m; 0: all that the server does not report */
+	uint32_t metrics; /* bit m allows enum metric m; 0: all the server does not report */
 	enum { OBJECTIVE_OF_BOTH, OBJECTIVE_OF_PERCENTILE, OBJECTIVE_OF_REQUEST } of;
 };
 extern const struct objective_rules objectives_any;

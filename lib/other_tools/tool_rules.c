@@ -33,7 +33,7 @@ const struct tool_rules tool_rules[TOOL_COUNT] = {
                                {"output_tokens", "usage; else the tokenizer's count"},
                                {"failed", "an error in the stream is none if a chunk came"}}},
 	/* Not read in its source, but observed, with answers of twenty-two kinds. It stops reading at an event that is no
-     * JSON; results do not say where that was, so that what came after it counts here. */
+     * JSON; results do not have that place, so later events count here. */
 	[TOOL_VLLM_RS] = {.name = "vllm-rs",
                       .tool = "vLLM's Rust client",
                       .version = "0.33.0",

@@ -1,4 +1,4 @@
-/* How other tools that measure model servers define what they report: a table, with a row for each tool, and the few
+/* Other tools' definitions of their figures about model servers: a table, with a row for each tool, and the few
  * functions that apply it. Whoever shows a figure by another tool's definition takes it from here: the exports and
  * `ipf-report --as`.
  *
@@ -7,8 +7,8 @@
  *     int64_t tokens = tool_output_tokens(vllm, &counts, &source);
  *     double tpot_ns = tool_tpot(vllm, &times, tokens);
  *
- * The rules were read in the source of the version that the row names. Times of one request are in nanoseconds from its
- * start; what does not exist is NAN.
+ * The rules were read in the source of the version the row names. Times of one request are in nanoseconds from its
+ * start; an absent value is NAN.
  */
 #ifndef IPF_TOOL_RULES_H
 #define IPF_TOOL_RULES_H
@@ -49,7 +49,7 @@ enum tool_tpot {
 	TOOL_TPOT_END_PER_TOKEN,   /* end / n */
 };
 
-/* What one sample of the inter-token latency is. */
+/* The samples of inter-token latency. */
 enum tool_itl {
 	TOOL_ITL_NONE,
 	TOOL_ITL_GAPS,            /* a gap between chunks that count */
@@ -58,13 +58,13 @@ enum tool_itl {
 	TOOL_ITL_REQUEST_WEIGHTS, /* the same, with the weight n - 1 */
 };
 
-/* How the output tokens of a response are counted; the first that is known counts. */
+/* How the output tokens of a response are counted; the first known counts. */
 enum tool_tokens {
 	TOOL_TOKENS_NONE,
 	TOOL_TOKENS_USAGE,     /* the server's */
-	TOOL_TOKENS_TOKENIZER, /* of the whole text */
+	TOOL_TOKENS_TOKENIZER, /* the whole text's */
 	TOOL_TOKENS_ASKED,     /* as requested */
-	TOOL_TOKENS_CHUNKS,    /* the chunks that count: what is left if its tokenizer's count is not known */
+	TOOL_TOKENS_CHUNKS,    /* the chunks that count: the substitute for an unknown count by its tokenizer */
 };
 enum { TOOL_TOKENS_MOST = 3 };
 extern const char *const tool_tokens_names[]; /* "usage", … */
@@ -83,14 +83,14 @@ enum tool_window {
 	TOOL_WINDOW_DUE,     /* from when the first request was due to the end of the last one; one success less counts */
 };
 
-/* What becomes of a time per token. */
+/* The treatment of a time per token. */
 enum tool_whole_ns {
 	TOOL_FRACTIONS,
 	TOOL_NEAREST_NS, /* halves to even */
 	TOOL_FLOOR_NS,
 };
 
-/* What makes a response of status 2xx a failure, apart from a connection that breaks before its end. */
+/* The reasons for a response of status 2xx to be a failure, apart from a connection breaking before its end. */
 enum {
 	TOOL_FAILS_ERROR = 1,     /* an error object in the stream */
 	TOOL_FAILS_MALFORMED = 2, /* an event that is no JSON */
@@ -145,14 +145,14 @@ const struct tool_rules *tool_rules_find(struct slice name); /* NULL: none */
 
 bool tool_counts(const struct tool_rules *rules, enum event_kind kind);
 
-/* What is known of the output tokens of a response; IPF_ABSENT. */
+/* A response's count of output tokens; IPF_ABSENT. */
 struct tool_counts {
 	int64_t usage, tokenizer, asked, chunks;
 };
 /* IPF_ABSENT: none is known. *source (NULL is fine) says which. */
 int64_t tool_output_tokens(const struct tool_rules *rules, const struct tool_counts *counts, enum tool_tokens *source);
 
-/* Of one request. */
+/* One request's chunks. */
 struct tool_times {
 	double first, last; /* the first and last chunk that counts */
 	double event;       /* the last event of any kind */

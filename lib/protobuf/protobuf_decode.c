@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* At most this many fields that the schema lacks are shown of a message: a hostile server must not make decoding
+/* At most this many fields the schema lacks are shown of a message: a hostile server must not make decoding
  * quadratic. */
 #define UNKNOWN_MAX 32
 
@@ -52,7 +52,7 @@ static double as_double(uint64_t bits)
 	return value;
 }
 
-/* The shortest decimal that reads back as this float: 0.1, not 0.10000000149011612. */
+/* The shortest decimal reading back as this float: 0.1, not 0.10000000149011612. */
 static double as_float(uint64_t bits)
 {
 	uint32_t low = (uint32_t)bits;
@@ -319,7 +319,7 @@ static int put_tensors(struct protobuf_decoder *d, int type, const struct protob
 	return 0;
 }
 
-/* ---- fields that the schema lacks ---- */
+/* ---- fields the schema lacks ---- */
 
 static bool looks_like_text(struct slice data)
 {
@@ -380,7 +380,7 @@ static void put_unknown(struct protobuf_decoder *d, const struct wire_field *at)
 
 /* ---- a message ---- */
 
-/* Of a field that is not repeated, the last occurrence counts. */
+/* The last occurrence of a field that is not repeated counts. */
 static struct wire_field last_of(struct slice message, size_t from, uint32_t number)
 {
 	struct wire_field at, last = {0};

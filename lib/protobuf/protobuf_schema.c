@@ -179,7 +179,7 @@ static bool parse_field(const struct protobuf_schema *p, struct protobuf_field *
 	return f->number && f->type_name && (!*rest || !strcmp(rest, " [packed=false]")) && !(f->map && f->repeated);
 }
 
-/* The field that a "tensors(FIELD)" names must be a repeated message with the tensors' names and data types. */
+/* The field a "tensors(FIELD)" names must be a repeated message with the tensors' names and data types. */
 static int check_tensors(struct schema_compiler *c, const struct protobuf_type *t, int type)
 {
 	for (size_t i = 0; i < t->count; i++) {

@@ -1,5 +1,5 @@
-/* A protocol buffers schema as data: the message types and enums that an API descriptor describes in its "grpc" member,
- * see ipf-api(5).
+/* A protocol buffers schema as data: the message types and enums an API descriptor describes in its "grpc" member, see
+ * ipf-api(5).
  *
  *     protobuf_schema_new(&schema, json, "mine.json", &err);        // {"messages": {…}, "enums": {…}, …}
  *     int type = protobuf_message_type(schema, "GenerationRequest");
@@ -44,12 +44,12 @@ extern const char *const protobuf_scalars[PB_SCALARS];
 struct protobuf_field {
 	char *name;
 	uint32_t number;
-	enum protobuf_kind kind; /* of the field, of its elements, or of a map's values */
+	enum protobuf_kind kind; /* the field's, its elements', or a map's values' */
 	int type;                /* PB_MESSAGE: index into types; PB_ENUM: index into enums; otherwise -1 */
 	bool repeated, packed;
 	bool map;
 	enum protobuf_kind map_key;
-	char *of;        /* PB_TENSORS: the name of the field that lists the tensors' names and data types */
+	char *of;        /* PB_TENSORS: the name of the field listing the tensors' names and data types */
 	char *type_name; /* as the schema spells it */
 };
 
@@ -81,8 +81,8 @@ struct protobuf_schema {
 };
 
 /* Compiles a description: "messages", {NAME: {FIELD: "TYPE = NUMBER"}}, and optionally "enums", {NAME: {WORD: NUMBER}}.
- * It is borrowed and not needed afterwards. -1: out of memory, or IPF_INPUT with `file`, the member and what was
- * expected. */
+ * It is borrowed and not needed afterwards. -1: out of memory, or IPF_INPUT with `file`, the member and the expected
+ * value. */
 int protobuf_schema_new(struct protobuf_schema **schema, json_t *description, const char *file, struct ipf_error *err);
 void protobuf_schema_free(struct protobuf_schema *schema); /* NULL is fine */
 

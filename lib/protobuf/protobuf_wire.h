@@ -11,8 +11,8 @@ enum wire_type { WIRE_VARINT = 0, WIRE_I64 = 1, WIRE_LEN = 2, WIRE_I32 = 5 };
 struct wire_field {
 	uint32_t number;
 	enum wire_type type;
-	uint64_t value;    /* of all types but WIRE_LEN */
-	struct slice data; /* of WIRE_LEN: bytes of the message */
+	uint64_t value;    /* for all types but WIRE_LEN */
+	struct slice data; /* for WIRE_LEN: bytes of the message */
 };
 
 /* Reads the field at *at and advances *at: 1; 0: end of the message; -1: malformed, or a group (deprecated, not
@@ -29,9 +29,9 @@ uint64_t wire_zigzag(int64_t value);                               /* the bits o
 /* Whole fields, tag included. */
 void wire_string(struct buffer *out, uint32_t number, struct slice bytes);
 void wire_double(struct buffer *out, uint32_t number, double value);
-void wire_uint(struct buffer *out, uint32_t number, uint64_t value); /* also of the other integers, see wire_zigzag */
-/* Begins a field that contains a message or a packed list, to be appended and ended with wire_close; returns what that
- * takes. */
+void wire_uint(struct buffer *out, uint32_t number, uint64_t value); /* for the other integers too, see wire_zigzag */
+/* Begins a field containing a message or a packed list, to be appended and ended with wire_close; returns the argument
+ * for that. */
 size_t wire_open(struct buffer *out, uint32_t number);
 /* Inserts, before the bytes appended since `from`, their length as a varint: ends a WIRE_LEN field. */
 void wire_close(struct buffer *out, size_t from);

@@ -1,5 +1,4 @@
-/* What an OTLP/HTTP receiver answers, as protocol buffers. Answers are untrusted bytes: what does not parse says
- * nothing.
+/* The answer of an OTLP/HTTP receiver, as protocol buffers. Answers are untrusted bytes: a malformed one says nothing.
  *
  *     struct otlp_partial_success partial = otlp_partial_success(body);     // of a status 200
  *     if (partial.rejected || partial.message.len) …

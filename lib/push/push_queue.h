@@ -1,4 +1,4 @@
-/* Requests that wait to be sent to one target, the oldest first; bounded in number and bytes.
+/* Requests waiting to be sent to one target, the oldest first; bounded in number and bytes.
  *
  *     push_queue_put(&queue, &request);            // takes the bytes; drops the oldest for it if there is no room
  *     struct push_request *next = push_queue_first(&queue);
@@ -16,8 +16,8 @@
 
 struct push_request {
 	struct buffer body;
-	int64_t items; /* what is counted: spans, or 1 */
-	int tries;     /* so far */
+	int64_t items; /* the number of counted things: spans, or 1 */
+	int tries;     /* tries so far */
 	bool native;   /* has native histograms */
 };
 

@@ -18,7 +18,7 @@
 #define PAUSE_MOST_NS      (10 * NS_PER_S)
 #define RETRY_AFTER_MOST_S 60
 
-/* ---- what comes back ---- */
+/* ---- responses ---- */
 
 static size_t receive_body(char *data, size_t size, size_t count, void *context)
 {
@@ -61,7 +61,7 @@ static bool repeats_secret(const struct push_sender *s)
 	return s->secret && *s->secret && memmem(s->answer, s->answer_len, s->secret, strlen(s->secret));
 }
 
-/* What the response's body says, in one line, unless it repeats the credential. */
+/* The response's body, in one line, unless it repeats the credential. */
 static struct slice answer_line(const struct push_sender *s)
 {
 	struct slice text = {0};
@@ -157,7 +157,7 @@ void push_sender_begin(struct push_sender *s, const struct metric_label *labels,
 
 void push_sender_add(struct push_sender *s, struct push_request *request)
 {
-	/* a Pushgateway keeps the latest figures only, so that earlier ones need not be sent */
+	/* a Pushgateway keeps the latest figures only, so earlier ones need not be sent */
 	while (s->target.kind == PUSH_PUSHGATEWAY && s->queue.count && !s->queue.busy)
 		push_queue_pop(&s->queue);
 	s->dropped += push_queue_put(&s->queue, request);
@@ -200,8 +200,8 @@ static void note_error(struct push_sender *s, CURLcode result, long status)
 	redact_message(s->error, sizeof s->error);
 }
 
-/* Can the same request succeed later? The specification of OTLP lists the statuses. A response that is too long will
- * be the same again. */
+/* Can the same request succeed later? The specification of OTLP lists the statuses. A response too long will be the
+ * same again. */
 static bool can_pass(const struct push_sender *s, CURLcode result, long status)
 {
 	if (result != CURLE_OK)
@@ -225,12 +225,12 @@ static void retry_later(struct push_sender *s, bool again, int64_t now_ns)
 		s->given_up += request->items;
 		push_queue_pop(&s->queue);
 	}
-	pause_ns += pause_ns / 4 * (now_ns / NS_PER_US % 256) / 256; /* so that clients do not come back all at once */
+	pause_ns += pause_ns / 4 * (now_ns / NS_PER_US % 256) / 256; /* keeps clients from coming back all at once */
 	if (again)
 		s->resume_ns = now_ns + (pause_ns > s->retry_after_ns ? pause_ns : s->retry_after_ns);
 }
 
-/* A target of spans can refuse some of a request that it takes. They are not sent again, as the specification says. */
+/* A target of spans can refuse some of a request it takes. They are not sent again, as the specification says. */
 static void note_partial_success(struct push_sender *s, int64_t items)
 {
 	struct otlp_partial_success partial = otlp_partial_success(answer_of(s));

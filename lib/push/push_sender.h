@@ -1,5 +1,5 @@
-/* Sends requests to one target of --push or --otlp over HTTP, one after another: what is tried again, when, and what
- * came of it. Belongs to one thread, whose curl multi handle carries the transfers of all targets.
+/* Sends requests to one target of --push or --otlp over HTTP, one after another: the failures to repeat, when, and the
+ * outcome. Belongs to one thread, whose curl multi handle carries the transfers of all targets.
  *
  *     push_sender_begin(&s, labels, count);
  *     push_sender_add(&s, &request);
@@ -26,7 +26,7 @@ struct push_sender {
 	int64_t next_ns;                           /* when figures are taken for it */
 	int64_t resume_ns;                         /* nothing is sent before this */
 	int failures;                              /* in a row */
-	int tries_most;                            /* of one request; to be set by the caller */
+	int tries_most;                            /* one request's; to be set by the caller */
 	bool no_native;                            /* the target refused native histograms */
 	bool failed;                               /* out of memory */
 	int64_t sent, given_up, dropped, rejected; /* items of requests, see push_queue.h */
@@ -37,7 +37,7 @@ struct push_sender {
 	int64_t retry_after_ns;
 };
 
-/* `authorization`: a header, "" for none; borrowed, as is what the target borrows. -1: out of memory. */
+/* `authorization`: a header, "" for none; borrowed, as the target's other texts. -1: out of memory. */
 int push_sender_init(struct push_sender *s, const struct push_target *target, const char *authorization,
                      struct ipf_error *err);
 void push_sender_release(struct push_sender *s, CURLM *multi);

@@ -64,7 +64,7 @@ static bool kind_of_path(const char *path, enum push_kind *kind)
 	return true;
 }
 
-/* What holds for the URLs of both options. */
+/* Common to the URLs of both options. */
 static int check_url(const char *option, const char *url, struct ipf_error *err)
 {
 	char *scheme = part_of(url, CURLUPART_SCHEME), *user = part_of(url, CURLUPART_USER);
@@ -119,7 +119,7 @@ int push_target_parse(const char *text, struct push_target *target, struct ipf_e
 	return check_push(target->url, target, given, err);
 }
 
-/* A label of the grouping. What a path cannot carry as it is goes as base64, as the Pushgateway defines it. */
+/* A label of the grouping. A text that a path cannot carry goes as base64, as the Pushgateway defines it. */
 static void put_grouping(const struct metric_label *label, struct buffer *out)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~";
@@ -138,7 +138,7 @@ static void put_grouping(const struct metric_label *label, struct buffer *out)
 	buffer_release(&encoded);
 }
 
-/* With the path that the specification of OTLP/HTTP gives as the default. */
+/* With the path the specification of OTLP/HTTP gives as the default. */
 static void put_otlp_url(const char *url, struct buffer *out)
 {
 	CURLU *parsed = curl_url();
@@ -193,10 +193,9 @@ int push_credential(const struct push_key *from, const char *option, struct buff
 		return 0;
 	if (from->env && from->file)
 		return ipf_error_set(err, IPF_USAGE, "%s-key-file cannot be combined with %s-key-env", option, option);
-	/* what was given as the name of a variable may be the key itself: the message does not repeat it */
+	/* the given name of a variable may be the key itself: the message does not repeat it */
 	if (from->env && (!value || !*value || strlen(value) >= sizeof key))
-		return ipf_error_set(err, IPF_USAGE,
-		                     "%s-key-env: expected the name of a variable that is set in the environment", option);
+		return ipf_error_set(err, IPF_USAGE, "%s-key-env: expected the name of a variable in the environment", option);
 	if (from->file && read_file(from->file, option, key, err) < 0)
 		return -1;
 	if (from->env)

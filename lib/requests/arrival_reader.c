@@ -21,19 +21,19 @@ struct cycle_arrival {
 /* A copy of the trace, which is read independently of the others. */
 struct trace_copy {
 	struct trace_cursor *cursor; /* NULL: not needed so far, or not in the last two stages */
-	int64_t stage;               /* of the last request returned */
+	int64_t stage;               /* the last returned request's */
 };
 
 struct lane {
 	int64_t stage;
 	struct trace_copy copies[SCHEDULE_COPIES + 1];
-	int64_t copy; /* of the last request returned */
+	int64_t copy; /* the last returned request's */
 	/* Cycle stages only. */
 	struct cycle_arrival *cycle;
 	size_t count, cap;
 	int64_t *after; /* as counts from the stage's first_n */
 	size_t after_used, after_cap;
-	int64_t *after_now; /* of the last arrival returned */
+	int64_t *after_now; /* the last returned arrival's */
 	int64_t returned;   /* arrivals so far */
 };
 
@@ -45,7 +45,7 @@ struct arrival_reader {
 	struct lane *lanes;
 	size_t lanes_count;
 	bool ended;         /* lane 0 has read the whole schedule */
-	int64_t last_stage; /* of the last line read */
+	int64_t last_stage; /* the last line's */
 	json_t *trace_header, *trace_from;
 	int64_t requests; /* in the trace */
 	struct ipf_error cut;
@@ -334,7 +334,7 @@ static int next_of_schedule(struct arrival_reader *r, struct schedule_arrival *a
 	return 0;
 }
 
-/* Closes what the stage before did not use either: with --new-prompts, each stage has a copy of its own. */
+/* Closes inputs that the stage before did not use either: with --new-prompts, each stage has a copy of its own. */
 static void close_unused(struct lane *lane, int64_t stage)
 {
 	for (int k = 0; k <= SCHEDULE_COPIES; k++)
@@ -371,7 +371,7 @@ int arrival_reader_next(struct arrival_reader *r, size_t index, struct arrival_r
 	struct trace_cursor *cursor = cursor_of(r, lane, &to->arrival, err);
 	if (!cursor)
 		return -1;
-	/* a schedule that was made without a trace counts up: the trace is repeated */
+	/* a schedule made without a trace counts up: the trace is repeated */
 	if (r->schedule->trace_requests == IPF_ABSENT)
 		to->arrival.req %= r->requests;
 	got = trace_cursor_get(cursor, to->arrival.req, &to->request, &to->context, err);

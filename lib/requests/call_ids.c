@@ -39,7 +39,7 @@ static bool is_word(char c)
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
 }
 
-/* Appends the id that the call would like to have: its own, in the characters that are allowed. */
+/* Appends the id the call would like to have: its own, in the characters allowed. */
 static void append_wanted(struct call_ids *ids, struct call_id *id, enum call_ids_rule rule)
 {
 	id->sent = ids->texts.len;
@@ -99,7 +99,7 @@ static size_t waiting(const struct call_ids *ids, struct slice id, jdoc_id resul
 static size_t call_of(const struct call_ids *ids, struct slice id, jdoc_id result)
 {
 	size_t found = waiting(ids, id, result);
-	for (size_t i = ids->count; id.len && found == SIZE_MAX && i-- > 0;) /* of an earlier message, or a second result */
+	for (size_t i = ids->count; id.len && found == SIZE_MAX && i-- > 0;) /* an earlier message's, or a second result */
 		if (slice_equal(recorded(ids, &ids->calls[i]), id))
 			return i;
 	if (id.len)

@@ -6,11 +6,11 @@
  *
  * Recorded conversations may have calls without an id, or use an id twice, which servers refuse. Such a call gets the
  * id "call00001" by its place among the calls of the conversation, or the next number that is free: letters and digits,
- * nine of them, as all known servers accept. What comes earlier in a conversation decides, so that the ids of a turn
- * are the same in each later turn that contains it, and prompts stay prefixes of each other.
+ * nine of them, as all known servers accept. Earlier messages of a conversation decide, so the ids of a turn are the
+ * same in each later turn containing it, and prompts stay prefixes of each other.
  *
- * A result belongs to the first call of the latest message with calls that has its id, and no result yet; a result
- * without an id to the first of them without a result, by its name if it has one. Other results are left as they are.
+ * A result belongs to the first call of the latest message with calls with its id, and no result yet; a result without
+ * an id to the first of them without a result, by its name if it has one. Other results are left as they are.
  */
 #ifndef IPF_CALL_IDS_H
 #define IPF_CALL_IDS_H
@@ -23,7 +23,7 @@ enum call_ids_rule {
 	CALL_IDS_WORD, /* only letters, digits, _ and -: others become _, if that id is free */
 };
 
-/* A call or, after the calls, what a result refers to. */
+/* A call or, after the calls, a result's reference. */
 struct call_id {
 	size_t recorded, recorded_len; /* in `texts`; length 0: none */
 	size_t sent, sent_len;
@@ -36,7 +36,7 @@ struct call_ids {
 	struct jdoc doc;
 	struct buffer texts, list, scratch;
 	struct call_id *calls;
-	size_t count, cap, group; /* `group`: the first call of the latest message that has any */
+	size_t count, cap, group; /* `group`: the first call of the latest message with any */
 	size_t *results;          /* for each result its call; SIZE_MAX: none */
 	size_t results_count, results_cap;
 	bool changed, failed;

@@ -98,7 +98,7 @@ bool chat_parts_has_media(const struct jdoc *doc, jdoc_id message)
 	return false;
 }
 
-/* What is between the quotes of a text. */
+/* The text between the quotes. */
 static struct slice inside(const struct jdoc *doc, jdoc_id text)
 {
 	struct slice raw = jdoc_raw(doc, text);

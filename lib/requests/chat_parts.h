@@ -1,5 +1,5 @@
-/* The parts of messages and tools that a body template names, in the shapes of the chat API: a content is a text or a
- * list of parts, {"type": "text", "text": …}, {"type": "image_url", "image_url": {"url": …}} (audio_url, video_url) and
+/* The parts of messages and tools a body template names, in the shapes of the chat API: a content is a text or a list
+ * of parts, {"type": "text", "text": …}, {"type": "image_url", "image_url": {"url": …}} (audio_url, video_url) and
  * {"type": "input_audio", "input_audio": {"data": …, "format": …}}; a tool is {"type": "function", "function": {"name",
  * "description", "parameters"}}.
  */
@@ -14,9 +14,9 @@ enum chat_part_kind { CHAT_PART_TEXT, CHAT_PART_IMAGE, CHAT_PART_AUDIO, CHAT_PAR
 /* A part of a content; a content that is a text is one part. */
 struct chat_part {
 	enum chat_part_kind kind;
-	jdoc_id text;         /* of a text; else JDOC_NONE */
-	jdoc_id url;          /* of a medium with a URL; else JDOC_NONE */
-	jdoc_id data, format; /* of audio without one: base64, and what it is ("wav"); else JDOC_NONE */
+	jdoc_id text;         /* a text's; else JDOC_NONE */
+	jdoc_id url;          /* for a medium with a URL; else JDOC_NONE */
+	jdoc_id data, format; /* audio without one: base64, and its format ("wav"); else JDOC_NONE */
 	jdoc_id whole;
 };
 
@@ -31,9 +31,9 @@ bool chat_parts_next(struct chat_parts_each *each, struct chat_part *part);
 
 /* The tool calls of a message, a list; JDOC_NONE: it has none. */
 jdoc_id chat_parts_calls(const struct jdoc *doc, jdoc_id message);
-/* Is it the result of a call that it names? */
+/* Is it the result of a call it names? */
 bool chat_parts_is_result(const struct jdoc *doc, jdoc_id message);
-/* The name of the function that a result is of: its own, or that of the call with its id, the last such call among the
+/* The name of the function a result is of: its own, or that of the call with its id, the last such call among the
  * messages before it in the list; JDOC_NONE: not known. */
 jdoc_id chat_parts_result_name(const struct jdoc *doc, jdoc_id list, jdoc_id result);
 
@@ -42,7 +42,7 @@ bool chat_parts_has_image(const struct jdoc *doc, jdoc_id message);
 bool chat_parts_has_media(const struct jdoc *doc, jdoc_id message);
 
 /* The base64 data of a medium, as in the JSON text between its quotes, and its media type, for audio without a URL only
- * what is behind "audio/". false: it has only a URL. */
+ * the part behind "audio/". false: it has only a URL. */
 bool chat_parts_data(const struct jdoc *doc, const struct chat_part *part, struct slice *media_type,
                      struct slice *data);
 

@@ -1,5 +1,5 @@
-/* A request that is rendered later: a copy of the trace's line, and the session before it. The turns of a session share
- * the text of what they have in common, so that a conversation of a hundred turns is held once, not a hundred times.
+/* A request rendered later: a copy of the trace's line, and the session before it. The turns of a session share their
+ * common text, so a conversation of a hundred turns is held once, not a hundred times.
  */
 #ifndef IPF_DEFERRED_REQUEST_H
 #define IPF_DEFERRED_REQUEST_H
@@ -23,7 +23,7 @@ struct deferred_request {
 	char *memory;
 	size_t bytes; /* that it takes, without the dialogue */
 	struct dialogue *dialogue;
-	size_t context_len; /* the beginning of the dialogue that comes before this request */
+	size_t context_len; /* the beginning of the dialogue coming before this request */
 };
 
 /* NULL: out of memory. */

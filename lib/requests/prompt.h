@@ -1,7 +1,7 @@
 /* The prompt of a request in the forms that APIs take: a list of messages, one text, or token ids; with the system
  * messages apart if needed.
  *
- * Messages in which a tool call has no id, or that of another one, are repaired (call_ids.h).
+ * Messages in which a tool call has no id, or another one's, are repaired (call_ids.h).
  *
  * The text of several messages is their contents with a blank line between two; of a content in parts, its texts.
  */
@@ -25,9 +25,9 @@ enum prompt_part { PROMPT_ALL, PROMPT_SYSTEM, PROMPT_TURNS };
 
 /* Appends a request's own messages, or ids. */
 void prompt_append_own(struct buffer *context, const struct trace_request *request);
-/* Appends what the assistant answered, a JSON text or a list of ids. */
+/* Appends the assistant's answer, a JSON text or a list of ids. */
 void prompt_append_answer(struct buffer *context, struct slice answer);
-/* Appends a turn: what is its own, and its recorded answer if there is one. */
+/* Appends a turn: its own messages, and its recorded answer if there is one. */
 void prompt_append_turn(struct buffer *context, const struct trace_request *request);
 
 /* ---- the prompt of a request, with the context of its earlier turns ---- */
@@ -50,7 +50,7 @@ int prompt_text(struct prompt *p, const struct trace_request *request, struct sl
                 struct ipf_error *err);
 int prompt_system(struct prompt *p, const struct trace_request *request, struct slice context, struct buffer *out,
                   struct ipf_error *err);
-/* Appends the ids of a request that has these, after those of its earlier turns. */
+/* Appends the ids of a request with these, after those of its earlier turns. */
 void prompt_token_ids(const struct trace_request *request, struct slice context, struct buffer *out);
 /* Appends the list without the system messages. */
 int prompt_turns(struct prompt *p, const struct trace_request *request, struct slice context, struct buffer *out,

@@ -23,7 +23,7 @@ int request_copier_name(struct request_copier *c, struct trace_request *q, struc
 	return 0;
 }
 
-/* The first text of a message that is not empty. */
+/* The first text of a non-empty message. */
 static jdoc_id first_text(const struct jdoc *doc, jdoc_id message)
 {
 	jdoc_id content = jdoc_get(doc, message, "content");

@@ -1,4 +1,4 @@
-/* Copies of a request (ipf-schedule(5)): the same request with a different beginning of its prompt, so that a server's
+/* Copies of a request (ipf-schedule(5)): the same request with a different beginning of its prompt, so a server's
  * prefix cache does not serve it from the others.
  *
  *     struct request_copier c = {.copy = 7};

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-/* A request that was passed without being taken, and is kept. */
+/* A request passed without being taken, and is kept. */
 struct passed_request {
 	int64_t index;
 	size_t times; /* that it was passed and not taken: the trace may wrap in between */
@@ -16,14 +16,14 @@ struct passed_request {
 
 struct trace_cursor {
 	struct trace_reader *reader;
-	int64_t index;                /* of `request`; -1 before the first */
+	int64_t index;                /* the index of `request`; -1 before the first */
 	struct trace_request request; /* as read, or its copy (request_copies.h) */
 	struct request_copier copier;
 	bool taken;            /* `request` has been returned */
 	bool ended;            /* the reader is past `request`, at the end */
 	struct buffer session; /* the name of the session of `dialogue` */
 	struct dialogue *dialogue;
-	size_t context_len; /* of `dialogue`, before `request` */
+	size_t context_len; /* for `dialogue`, before `request` */
 	int64_t count;
 	bool cut;
 	struct passed_request **buckets;

@@ -1,7 +1,7 @@
 /* Requests of a trace by their index, from a file that is read as a stream.
  *
  * Requests are requested nearly in the order of the trace. To reach one further on, the cursor reads up to it, and
- * keeps what it passes if that belongs to a session or has parents (a follower may request it later). To reach one that
+ * keeps passed requests that belong to a session or have parents (a follower may request them later). To reach one that
  * lies behind and was not kept, it reads from the beginning again; that is how a trace wraps around.
  */
 #ifndef IPF_TRACE_CURSOR_H
@@ -20,10 +20,10 @@ void trace_cursor_close(struct trace_cursor *c); /* NULL is fine */
  * 0: the trace ends before it. -1: error. */
 int trace_cursor_get(struct trace_cursor *c, int64_t index, struct trace_request *request, struct slice *context,
                      struct ipf_error *err);
-/* A copy of what the last call returned, to be rendered later. NULL: out of memory. */
+/* A copy of the last call's result, to be rendered later. NULL: out of memory. */
 struct deferred_request *trace_cursor_defer(const struct trace_cursor *c);
 int64_t trace_cursor_count(const struct trace_cursor *c); /* requests in all; IPF_ABSENT until the end has been read */
-bool trace_cursor_cut(const struct trace_cursor *c);      /* the end that was read is a cut */
+bool trace_cursor_cut(const struct trace_cursor *c);      /* the end read is a cut */
 
 /* Bytes of passed requests that are kept (a sixteenth for a copy, since there may be many copies). Above this the
  * oldest are dropped, and read again if they are requested. */

@@ -1,13 +1,13 @@
-/* --warm: requests before the schedule, one after another, so that the server and its connections are warm when the
- * schedule begins.
+/* --warm: requests before the schedule, one after another, so the server and its connections are warm when the schedule
+ * begins.
  *
  * They are an unmeasured stage in front of the schedule's, which ends with the last of them: the schedule's time stands
  * still until then. With --start-at, the schedule begins at the given time, and the warm-up comes before that, at
  * negative times.
  *
- * The requests are the first of the trace that stand alone or begin a session (without its later turns), repeated if
- * there are too few. Their n are far above those of any schedule, and differ between shards, so that an arrival has the
- * same n with and without them.
+ * The requests are the first of the trace standing alone or begin a session (without its later turns), repeated if
+ * there are too few. Their n are far above those of any schedule, and differ between shards, so an arrival has the same
+ * n with and without them.
  */
 #ifndef IPF_WARMUP_H
 #define IPF_WARMUP_H

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-/* A sample counts for this many seconds before it at most: a client that was stopped takes none. */
+/* A sample counts for this many seconds before it at most: a client stopped takes none. */
 #define SECONDS_MOST 16
 #define TIME_MOST    (INT64_C(1) << 58)
 
@@ -34,14 +34,14 @@ static int64_t max_of(const struct jdoc *doc, jdoc_id node, const char *key)
 void client_delays_read(struct client_delays *d, const struct jdoc *doc, jdoc_id node)
 {
 	int64_t t_ns, longest_ns = max_of(doc, node, "delay_ns"), loop_ns = max_of(doc, node, "loop_lag_ns");
-	/* without the kernel's timestamps, nothing says how late the thread woke up: twice what it was late then */
+	/* without the kernel's timestamps, the thread's wake-up delay is unknown: twice its lateness then */
 	loop_ns = longest_ns ? loop_ns : 2 * loop_ns;
 	longest_ns = loop_ns > longest_ns ? loop_ns : longest_ns;
 	if (!jdoc_to_int(doc, jdoc_get(doc, node, "t_ns"), &t_ns) || t_ns > TIME_MOST || t_ns < -TIME_MOST || !longest_ns)
 		return;
 	int64_t to = second_of(t_ns), from = second_of(d->last_ns < t_ns ? d->last_ns : t_ns - NS_PER_S);
 	from = from < to - SECONDS_MOST ? to - SECONDS_MOST : from;
-	/* what arrived at the end of a second may have been read in the next one */
+	/* bytes received at the end of a second may have been read in the next one */
 	for (int64_t second = from - 1; second <= to; second++)
 		add(d, second, longest_ns);
 	d->last_ns = t_ns;

@@ -1,6 +1,6 @@
-/* How long what had arrived could lie before the client saw it, second by second of a run: from its samples, whose
- * longest delay of a read (delay_ns) and longest lag of its event loop (loop_lag_ns) are exact. A sample
- * without the former, as with --stamps user, counts with twice the latter.
+/* The longest wait of received bytes before the client saw them, second by second of a run: from its samples, whose
+ * longest delay of a read (delay_ns) and longest lag of its event loop (loop_lag_ns) are exact. A sample without the
+ * former, as with --stamps user, counts with twice the latter.
  *
  *     struct client_delays delays = {0};
  *     client_delays_read(&delays, &doc, JDOC_ROOT);     // each client sample, in any order
@@ -30,11 +30,11 @@ struct client_delays {
 	struct client_delay *list; /* by second, once prepared */
 	size_t count, cap;
 	int64_t last_ns;    /* the time of the last sample */
-	int64_t longest_ns; /* of all; 0: there is none */
+	int64_t longest_ns; /* the longest one; 0: there is none */
 	bool failed;
 };
 
-/* A client sample; what it does not have is not taken. */
+/* A client sample; missing members are not taken. */
 void client_delays_read(struct client_delays *d, const struct jdoc *doc, jdoc_id node);
 void client_delays_prepare(struct client_delays *d);
 /* The longest delay in the second of this time and the one after it; of the whole run, if nothing is known of them.

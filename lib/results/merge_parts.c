@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What rows are sorted by. Only these are moved until the order is known. */
+/* The sort key of rows. Only these are moved until the order is known. */
 struct row_key {
 	int32_t stage, part;
 	int64_t start_ns, n;
@@ -132,7 +132,7 @@ static int judge_shards(struct run_data *run, struct ipf_error *err)
 	return failed ? ipf_error_memory(err) : 0;
 }
 
-/* Requests of a run that ipf-fire recorded and that count twice make the figures wrong, whatever else holds. */
+/* Requests of a run ipf-fire recorded and that count twice make the figures wrong, whatever else holds. */
 static void judge_repeated_parts(struct run_data *run)
 {
 	for (int i = 1; i < run->part_count; i++) {
@@ -221,7 +221,7 @@ static int name_stages(struct run_data *run, struct ipf_error *err)
 	return 0;
 }
 
-/* The load of two repeats is the same, up to what is rounded. */
+/* The load of two repeats is the same, up to rounding. */
 static bool same_load(const struct stage_load *a, const struct stage_load *b)
 {
 	bool rates = isnan(a->rate) || isnan(b->rate) ? isnan(a->rate) == isnan(b->rate)
@@ -229,8 +229,8 @@ static bool same_load(const struct stage_load *a, const struct stage_load *b)
 	return rates && a->slots == b->slots;
 }
 
-/* Repeats that ipf-fire recorded with other loads than the first: figures of all of them are those of no load. Shards
- * of a schedule that ran one after another have each their share. */
+/* Repeats ipf-fire recorded with other loads than the first: figures of all of them are those of no load. Shards of a
+ * schedule that ran one after another have each their share. */
 static void judge_repeated_load(struct run_data *run, size_t stage)
 {
 	struct schedule_stage *schedule = &run->schedule.stages[stage];

@@ -270,7 +270,7 @@ static int add_after(struct row_columns *columns, int64_t at, const struct resul
 	return set_list(columns, ROW_AFTER, at, begin, err);
 }
 
-/* Keeps pairs in the order of their times, with tokens that never become fewer: what contradicts that is left out. */
+/* Keeps pairs in the order of their times, with tokens that never become fewer: contradicting ones are left out. */
 static int add_edges(struct row_columns *columns, int64_t at, const struct result *result, struct ipf_error *err)
 {
 	struct slice times = result->edge_ns, tokens = result->edge_tokens;

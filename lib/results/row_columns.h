@@ -1,6 +1,7 @@
-/* What not every row has: metrics, tokens, counts. Each is a column, which exists if at least one row has the value, so
- * that a run takes no memory for what its server never reports, and who needs one value of all rows reads only that.
- * Values have four bytes as long as all of the column fit, which nearly all but the times since the run's start do.
+/* Values that not every row has: metrics, tokens, counts. Each is a column, which exists if at least one row has the
+ * value. A run takes no memory for values its server never reports, and readers of one value of all rows read only
+ * that. Values have four bytes as long as all of the column fit, which nearly all but the times since the run's start
+ * do.
  *
  *     struct row_columns columns = {0};
  *     row_columns_add(&columns, 0, &result, &err);               // row 0
@@ -89,8 +90,8 @@ enum row_column {
 	ROW_HISTORY_TEXT,
 	ROW_TOOL_CALLS,
 	ROW_REQ,   /* kept if `with_req` says so, and of sessions */
-	ROW_AFTER, /* of sessions: where in `lists` is the list of the requests that it waited for */
-	ROW_EDGES, /* where in `lists` are the times of edges of stages, each with the tokens that came before it */
+	ROW_AFTER, /* for sessions: where in `lists` is the list of the requests it waited for */
+	ROW_EDGES, /* where in `lists` are the times of edges of stages, each with the tokens coming before it */
 	ROW_COLUMNS,
 };
 
@@ -117,8 +118,8 @@ static inline int64_t column_value(const struct column_values *v, int64_t at)
 
 struct row_columns {
 	struct column_values list[ROW_COLUMNS];
-	int64_t cap;                    /* rows that each of them has room for */
-	const struct tool_rules *rules; /* of the tool whose definitions the values have (tool_view.h); NULL: ipf's own */
+	int64_t cap;                    /* rows each of them has room for */
+	const struct tool_rules *rules; /* the tool whose definitions the values have (tool_view.h); NULL: ipf's own */
 	bool with_req;                  /* set before the first row: keep the column ROW_REQ of all */
 	int64_t *lists;                 /* for each list its length, then its values */
 	int64_t lists_count, lists_cap;
@@ -127,7 +128,7 @@ struct row_columns {
 	struct row_column_place {
 		struct column_values *values;
 		int64_t most;
-		size_t offset; /* of its value in struct result */
+		size_t offset; /* its value's in struct result */
 		int column;
 	} places[ROW_COLUMNS];
 	int used;
@@ -139,8 +140,8 @@ struct row_columns {
 
 /* Sets row number `at`, the one after the last. -1: IPF_INPUT, a value is out of range; IPF_SYSTEM. */
 int row_columns_add(struct row_columns *columns, int64_t at, const struct result *result, struct ipf_error *err);
-/* Have both metrics the same values in all of the `count` rows, as the lag of a client that nothing held back, or the
- * TTFT and TTFA of a model that does not reason? */
+/* Have both metrics the same values in all of the `count` rows, as the lag of a client nothing held back, or the TTFT
+ * and TTFA of a model that does not reason? */
 bool row_columns_same(const struct row_columns *columns, enum metric a, enum metric b, int64_t count);
 void row_columns_release(struct row_columns *columns);
 

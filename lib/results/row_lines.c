@@ -63,7 +63,7 @@ bool row_lines_read(struct row_lines *lines, int64_t where, struct result *resul
 {
 	if (lines->err.kind != IPF_OK)
 		return false;
-	/* rows are mostly read in the order of their lines: seeking would discard what is buffered */
+	/* rows are mostly read in the order of their lines: seeking would discard the buffer */
 	if (lines->at != where && fseeko(lines->file, where, SEEK_SET) < 0) {
 		ipf_error_errno(&lines->err, errno, lines->folder, "cannot read a temporary file");
 		return false;

@@ -1,5 +1,5 @@
-/* The lines of rows, kept in a file without a name: what a few formats show of a request (the times of its events, its
- * texts, its id) has no room in struct row, which all rows have in memory at once.
+/* The lines of rows, kept in a file without a name: values that only a few formats show of a request (the times of its
+ * events, its texts, its id) have no room in struct row, which all rows have in memory at once.
  *
  *     struct row_lines *lines = row_lines_new(&err);
  *     where = row_lines_add(lines, line);                       // while reading
@@ -18,7 +18,7 @@ struct row_lines;
 
 struct row_lines *row_lines_new(struct ipf_error *err); /* NULL: IPF_SYSTEM */
 void row_lines_free(struct row_lines *lines);           /* NULL is fine */
-/* Where the line is. What fails is kept for row_lines_check. */
+/* Where the line is. A failure is kept for row_lines_check. */
 int64_t row_lines_add(struct row_lines *lines, struct slice line);
 /* The row of that line, valid until the next call; false: it cannot be read. */
 bool row_lines_read(struct row_lines *lines, int64_t where, struct result *result);

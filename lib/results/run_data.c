@@ -153,7 +153,7 @@ static int32_t target_number(struct run_data *run, const struct run_part *part, 
 	return url ? string_number(&run->groups[BY_TARGET], slice_of(url)) : -1;
 }
 
-/* Behind a balancer, the replica that the answer named; else the target. */
+/* Behind a balancer, the replica the answer named; else the target. */
 static int32_t replica_number(struct run_data *run, const struct result *result, int32_t target)
 {
 	struct string_table *replicas = &run->groups[BY_REPLICA];
@@ -420,7 +420,7 @@ static int add_gaps(struct run_data *run, struct slice line, struct ipf_error *e
 		return pool_stage_gaps(run, (int32_t)stage, only, gaps) < 0 ? ipf_error_memory(err) : 0;
 	if (model >= 0 && model != only)
 		return pool_gaps(run, (int32_t)stage, model, gaps) < 0 ? ipf_error_memory(err) : 0;
-	histogram_free(gaps); /* of a model alone in its stage: counted already */
+	histogram_free(gaps); /* for a model alone in its stage: counted already */
 	return model == -2 ? ipf_error_memory(err) : 0;
 }
 
@@ -485,7 +485,7 @@ static int begin_windows(struct run_data *run, const struct run_part *part, stru
 	return every_ns > series_every_ns(run->windows) ? lengthen_windows(run, every_ns, err) : 0;
 }
 
-/* Checks that a part has the same stages as the first one. */
+/* Checks a part has the same stages as the first one. */
 static int check_same_schedule(const struct schedule *a, const struct schedule *b, const char *file, const char *first,
                                struct ipf_error *err)
 {
@@ -499,8 +499,8 @@ static int check_same_schedule(const struct schedule *a, const struct schedule *
 	            : ipf_error_at(err, IPF_INPUT, file, 0, "not the same run: its stages differ from those of %s", first);
 }
 
-/* The header of the records that the results were made from. If there are several, as from pooled shards, they must
- * have the same targets; else NULL. */
+/* The header of the records the results were made from. If there are several, as from pooled shards, they must have the
+ * same targets; else NULL. */
 static json_t *records_of(json_t *header)
 {
 	json_t *found = NULL, *entry, *records;
@@ -547,7 +547,7 @@ static struct stage_load load_of(const struct schedule_stage *stage)
 	return (struct stage_load){.arrivals = stage->arrivals, .slots = stage->slots, .rate = stage->rate};
 }
 
-/* Adds what the schedules of all shards have of each stage, given those of their records. */
+/* Adds the stages' counts in the schedules of all shards, given those of their records. */
 static int add_loads(const struct run_part *part, struct stage_load *sums, size_t count, struct ipf_error *err)
 {
 	json_t *entry;
@@ -572,8 +572,8 @@ static int add_loads(const struct run_part *part, struct stage_load *sums, size_
 	return 0;
 }
 
-/* Results that were collected from the records of several shards have the schedule of one of them: gives it the load
- * of all that are there. */
+/* Results collected from the records of several shards have the schedule of one of them: gives it the load of all that
+ * are there. */
 static int join_shards(const struct run_part *part, struct schedule *schedule, struct ipf_error *err)
 {
 	struct stage_load *sums = calloc(schedule->count + 1, sizeof *sums);
@@ -661,7 +661,7 @@ static int begin_verdict(struct verdict *verdict, const struct run_part *part, c
 	return 0;
 }
 
-/* Of any_schedules, the first may have more stages, of which this part has nothing. */
+/* If any_schedules, the first may have more stages, of which this part has nothing. */
 static int set_loads(const struct run_data *run, struct run_part *part, const struct schedule *schedule,
                      struct ipf_error *err)
 {
@@ -781,7 +781,7 @@ static bool integer_of(json_t *object, const char *key, int64_t most, int64_t *v
 	return true;
 }
 
-/* What ipf-collect --until-stable found. */
+/* The result of ipf-collect --until-stable. */
 static void read_stability(struct run_data *run, struct run_part *part)
 {
 	json_t *stable = json_object_get(json_object_get(part->trailer, "stopped"), "until_stable");
@@ -838,7 +838,7 @@ static json_t *stages_of_clients(json_t *from)
 	return all;
 }
 
-/* Takes from the trailer what is missing, and the real times of the stages. */
+/* Takes missing values from the trailer, and the real times of the stages. */
 static void read_trailer(struct run_part *part, json_t *trailer)
 {
 	const char *why = json_string_value(json_object_get(trailer, "incomplete"));
@@ -965,7 +965,7 @@ bool run_data_has_positions(const struct run_data *run, int32_t stage)
 	return gaps && sum == histogram_count(gaps);
 }
 
-/* ---- what was read ---- */
+/* ---- inputs ---- */
 
 /* Do two parts have the same lines, or lines from the same records? */
 static bool share_lines(const struct run_part *a, const struct run_part *b)

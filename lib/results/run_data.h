@@ -1,8 +1,8 @@
-/* What was read of a run: its requests as rows of numbers, the histograms of gaps, and the headers of its streams.
+/* A run as read: its requests as rows of numbers, the histograms of gaps, and the headers of its streams.
  *
  *     struct run_data run = {0};
  *     run_data_init(&run, &slo, &err);
- *     for each file: run_data_read(&run, input, &progress, &err);    // keeps what was read before an error
+ *     for each file: run_data_read(&run, input, &progress, &err);    // keeps the part before an error
  *     merge_parts(&run, &err);                                       // merge_parts.h: order, windows
  *     run_figures_build(&figures, &run, &options, &err);             // figures.h
  *     run_data_release(&run);
@@ -41,14 +41,14 @@ struct string_table {
 	size_t slot_count;
 };
 
-/* What figures can be grouped by, in addition to stages. */
+/* Groupings of figures, in addition to stages. */
 enum grouping { BY_MODEL, BY_TARGET, BY_SESSION, BY_TIME, BY_INPUT_TOKENS, BY_REPLICA, BY_TAG, BY_INPUTS, GROUPINGS };
 extern const char *const groupings[GROUPINGS]; /* "model", "target", "session", "time", "input_tokens", … */
 
 /* A request. Integers that are not known are IPF_ABSENT. */
 struct row {
 	int64_t n;
-	const struct row_columns *columns; /* of the run: row_get() has the other values */
+	const struct row_columns *columns; /* the run's: row_get() has the other values */
 	int64_t at;                        /* its number there, and in the order of reading */
 	int32_t part, stage;
 	int32_t group[GROUPINGS], finish; /* index into run->groups, run->finishes; -1: not known */
@@ -57,7 +57,7 @@ struct row {
 	uint8_t goodness;       /* enum slo_answer */
 	uint8_t not_streamed;   /* enum result_not_streamed */
 	uint8_t output_check;   /* enum result_output */
-	struct slo_marks marks; /* of the objectives of --slo */
+	struct slo_marks marks; /* the objectives of --slo */
 	int64_t due_ns, start_ns, end_ns;
 };
 
@@ -75,7 +75,7 @@ static inline int64_t row_after(const struct row *row, const int64_t **list)
 	return at == IPF_ABSENT ? 0 : row->columns->lists[at];
 }
 
-/* How many edges of stages were during the answer, and for each its time and the tokens that came before it. */
+/* How many edges of stages were during the answer, and for each its time and the tokens coming before it. */
 static inline int64_t row_edges(const struct row *row, const int64_t **list)
 {
 	const int64_t at = row_get(row, ROW_EDGES);
@@ -83,7 +83,7 @@ static inline int64_t row_edges(const struct row *row, const int64_t **list)
 	return at == IPF_ABSENT ? 0 : row->columns->lists[at];
 }
 
-/* The same, where what is not known counts as none. */
+/* The same, with an unknown number as none. */
 static inline int64_t row_get_or_0(const struct row *row, int column)
 {
 	const int64_t value = row_get(row, column);
@@ -101,7 +101,7 @@ struct stage_window {
 
 enum { TARGET_UNSEEN = -3 };
 
-/* What the schedule of a part has of a stage. */
+/* A part's schedule of a stage. */
 struct stage_load {
 	int64_t arrivals, slots; /* IPF_ABSENT: not known */
 	double rate;             /* per second; NAN: none is planned */
@@ -115,30 +115,29 @@ void stage_load_add(struct stage_load *sum, const struct stage_load *more);
 struct run_part {
 	char *name;
 	json_t *header;
-	json_t *clients;   /* array, may be empty: what each ipf-fire reported of itself (the trailer in ipf-records(5)) */
-	json_t *stages;    /* array: when each stage began and ended, from ipf-fire; NULL */
-	json_t *digests;   /* array: of the lines, and of the records that they were made from */
-	json_t *trailer;   /* what the results' trailer has in "end"; NULL: cut */
-	json_t *predicted; /* by which twin (twin/predicted.h); NULL: the part was measured; borrowed from header */
-	json_t *records;   /* the header of the records, if all have the same targets; NULL; borrowed from header */
-	int32_t
-		only_target;  /* in groups[BY_TARGET]: of the requests that name none; -1: none; TARGET_UNSEEN: not looked up */
-	int64_t t0_ns;    /* beginning of the run, since the epoch; IPF_ABSENT, as for one that was predicted */
-	int64_t shift_ns; /* its t0 - that of the first part; 0 if one is not known */
+	json_t *clients;     /* array, may be empty: each ipf-fire's report about itself (the trailer in ipf-records(5)) */
+	json_t *stages;      /* array: when each stage began and ended, from ipf-fire; NULL */
+	json_t *digests;     /* array: of the lines, and of the records they were made from */
+	json_t *trailer;     /* "end" of the results' trailer; NULL: cut */
+	json_t *predicted;   /* by which twin (twin/predicted.h); NULL: the part was measured; borrowed from header */
+	json_t *records;     /* the header of the records, if all have the same targets; NULL; borrowed from header */
+	int32_t only_target; /* in groups[BY_TARGET]: of the requests naming none; -1: none; TARGET_UNSEEN: not looked up */
+	int64_t t0_ns;       /* beginning of the run, since the epoch; IPF_ABSENT, as for one that was predicted */
+	int64_t shift_ns;    /* its t0 - that of the first part; 0 if one is not known */
 	char incomplete[360];  /* why part of it is missing; "": it is complete */
 	int64_t last_ns;       /* the latest time in the stream */
 	struct steady *steady; /* its windows */
-	int64_t stopped_ns;    /* where ipf-collect ended the run on purpose: what ended later does not count; IPF_ABSENT */
+	int64_t stopped_ns;    /* where ipf-collect ended the run on purpose: later ends do not count; IPF_ABSENT */
 	int64_t stopped_stage; /* … and during which stage */
 	int64_t rows;
 	int client;                   /* its number in run->clocks, if it has the records of one client; -1 */
-	bool sharded;                 /* of a schedule that was divided into shards */
-	struct client_delays delays;  /* of its clients; prepared by merge_parts */
+	bool sharded;                 /* a schedule divided into shards */
+	struct client_delays delays;  /* its clients'; prepared by merge_parts */
 	struct stage_load *loads;     /* for each stage of the schedule */
 	struct stage_window *windows; /* for each stage, including those without a schedule; set by merge_parts */
 };
 
-/* Gaps as they were measured; and the least and the most that each of them can be, of all models only. */
+/* Gaps as they were measured; and the least and the most each of them can be, of all models only. */
 enum gaps_kind { GAPS, GAPS_LOW, GAPS_HIGH };
 
 /* Inter-token gaps of all requests of a stage. */
@@ -158,29 +157,29 @@ struct run_data {
 	struct row *rows; /* sorted by stage and start by merge_parts */
 	int64_t row_count, row_cap;
 	struct row_columns columns;
-	struct schedule schedule;   /* of the first part; merge_parts: stages that only rows have, slots and rates of all
-	                               shards, and none where repeats differ in them */
+	struct schedule schedule;   /* the first part's; merge_parts: stages that only rows have, slots and rates of all
+	                             * shards, and none where repeats differ in them */
 	struct shard_set shard_set; /* the parts, if they are shards by their schedules' headers; empty if each is whole */
 	int64_t spread_ns;          /* the most time between the starts of the shards of a run */
 	int64_t last_shard;         /* which of them began last */
 	bool shards;                /* the parts ran at the same time; else they are repeats */
-	bool one_schedule;          /* no arrival is in two parts: what was scheduled counts once */
+	bool one_schedule;          /* no arrival is in two parts: scheduled requests count once */
 	struct string_table groups[GROUPINGS], finishes; /* time and input tokens: set by make_groups */
 	int64_t time_group_ns, time_group_first;         /* length and number of the first window of groups[BY_TIME] */
 	struct pooled_gaps
 		*pooled; /* a gap is in up to four of them: read them with run_data_gaps and run_data_gap_bounds */
 	int pooled_count;
 	struct itl_positions *positions; /* the gaps of all stages, by their position in the answer */
-	int32_t *stage_models; /* of the part that is read: for each stage, the model of its successful requests */
+	int32_t *stage_models;           /* the part read's: for each stage, the model of its successful requests */
 	int64_t stage_models_count;
-	struct failure_tally failures;        /* of measured stages; sorted after the last part */
+	struct failure_tally failures;        /* in measured stages; sorted after the last part */
 	struct failure_tally invalid_outputs; /* the same of texts that --check-output found not valid */
 	struct verdict *verdict;
-	struct series *windows;       /* of all parts, on the clock of the first one; NULL: the results have none */
-	struct sample_store *samples; /* of servers and accelerators, on the clock of the first part */
+	struct series *windows;       /* all parts together, on the clock of the first one; NULL: the results have none */
+	struct sample_store *samples; /* servers' and accelerators', on the clock of the first part */
 	struct server_samples servers;
 	struct gpu_samples accelerators;
-	struct clock_offsets *clocks; /* of the parts that are of one client each */
+	struct clock_offsets *clocks; /* for the parts that are of one client each */
 	json_t *steady;               /* list: where each stage was steady, or why not; set by steady_windows_find */
 	struct row_lines *lines;      /* the lines of the rows; NULL: not kept */
 	int64_t *line_places;         /* where that of each row is in them */
@@ -188,17 +187,17 @@ struct run_data {
 	struct jdoc doc;
 };
 
-/* What the windows of a run may take. Beyond that, they are joined to windows of twice the length. */
+/* The limit of the windows of a run. Beyond that, they are joined to windows of twice the length. */
 #define RUN_WINDOWS_BYTES ((size_t)128 << 20)
 
 int run_data_init(struct run_data *run, const struct slo *slo, struct ipf_error *err);
-/* Keeps the lines of the rows that are read from now on: for formats that show what rows have no room for. */
+/* Keeps the lines of the rows read from now on: for formats showing values rows have no room for. */
 int run_data_keep_lines(struct run_data *run, struct ipf_error *err);
 /* The line of a row, as row_lines_read. */
 bool run_data_line(const struct run_data *run, const struct row *row, struct result *result);
-/* Reads a results stream, opened with stream_reader_open_input, as a new part; takes it over. -1: an error; what was
- * read before it is kept. The part is marked incomplete if the stream was cut or has an error, or if its trailer
- * reports that something is missing (which is no error). */
+/* Reads a results stream, opened with stream_reader_open_input, as a new part; takes it over. -1: an error; the part
+ * before it is kept. The part is marked incomplete if the stream was cut or has an error, or if its trailer reports
+ * that something is missing (which is no error). */
 int run_data_read(struct run_data *run, struct stream_reader *input, struct progress *progress, struct ipf_error *err);
 
 /* A part that is no results stream but was read from a file of another tool (imports/import.h): begun with a header
@@ -208,22 +207,23 @@ int run_data_begin(struct run_data *run, const char *name, json_t *header, struc
 int run_data_add(struct run_data *run, const struct result *row, struct slice line, struct ipf_error *err);
 /* The gaps of all requests of a stage, of any model; takes them over. */
 int run_data_add_gaps(struct run_data *run, int32_t stage, struct histogram *gaps, struct ipf_error *err);
-/* `trailer` is like the "end" of results (borrowed). What the tool states lasted until last_ns, if no row did so long.
+/* `trailer` is like the "end" of results (borrowed). The tool's stated figures cover the time until last_ns, if no row
+ * lasted as long.
  */
 void run_data_end(struct run_data *run, json_t *trailer, const char *sha256, int64_t last_ns);
 void run_data_release(struct run_data *run);
 
-/* What the part's trailer says of the questions to a Prometheus ("prometheus" in ipf-results(5)); borrowed; NULL. */
+/* The part's trailer about the queries to a Prometheus ("prometheus" in ipf-results(5)); borrowed; NULL. */
 json_t *run_part_prometheus(const struct run_part *part);
 /* How far apart the clocks of the shards are ("clocks" in ipf-results(5)): a new object; NULL: there are no shards, or
  * it is not known, or out of memory. After merge_parts. */
 json_t *run_data_clocks(const struct run_data *run);
-/* An earlier part with requests from the same records, so that they count twice; NULL: there is none. */
+/* An earlier part with requests from the same records, so they count twice; NULL: there is none. */
 const struct run_part *run_data_find_duplicate(const struct run_data *run, int part);
 /* Parameters of the twin whose known range the predicted run exceeded: a new list of names, maybe empty. */
 json_t *run_data_extrapolated(const struct run_data *run);
-/* The URL that a request of the part was sent to: number `target` in the list of the header of the records, or the only
- * one. NULL: not known. */
+/* The URL a request of the part was sent to: number `target` in the list of the header of the records, or the only one.
+ * NULL: not known. */
 const char *run_part_target(const struct run_part *part, int64_t target);
 /* The rows of a stage; *count is their number. After merge_parts. */
 const struct row *run_data_stage_rows(const struct run_data *run, int32_t stage, int64_t *count);
@@ -231,9 +231,9 @@ const struct row *run_data_stage_rows(const struct run_data *run, int32_t stage,
 struct stage_window run_data_window(const struct run_data *run, int32_t stage);
 /* The window of a stage in which the requests of a part count: that of all shards, or of repeats the part's own. */
 struct stage_window run_data_part_window(const struct run_data *run, int part, int32_t stage);
-/* Did the request start in the steady part of its stage? Also if the window of that is not narrowed to it. */
+/* Did the request start in the steady part of its stage? This holds even if its window is not narrowed to it. */
 bool run_data_is_steady(const struct run_data *run, const struct row *row);
-/* What a sample of the pooled gaps is, from ipf-collect --itl: "gap", "token" or "request". */
+/* The samples of the pooled gaps, from ipf-collect --itl: "gap", "token" or "request". */
 const char *run_data_itl(const struct run_data *run, int part);
 /* Whose definitions the rows of the part have: "ipf", or the tool of ipf-collect --definition. */
 const char *run_data_definition(const struct run_data *run, int part);

@@ -16,7 +16,7 @@ int slo_parse(struct slo *slo, const char *text, struct ipf_error *err)
 
 enum attained { MISSED, MET, UNMEASURED };
 
-/* What a successful answer makes of an objective on a figure that it does not have. */
+/* The meaning of a missing figure of a successful answer for its objective. */
 static enum attained attains_without(const struct result *result, enum metric m)
 {
 	if (m >= METRIC_LATENCIES || ((m == METRIC_ATTEMPT_TTFT || m == METRIC_ATTEMPT_E2E) && result->attempts < 2))

@@ -1,9 +1,9 @@
-/* What the objectives of --slo (objective/objective.h), and those of a request itself, say of each request.
+/* The judgement of each request by the objectives of --slo (objective/objective.h), and by its own.
  *
  *     slo_parse(&slo, "ttft=500ms,tpot=50ms", &err);          // a request that meets both is good: goodput counts it
  *     slo_judge(&slo, &result, &doc, &marks, &err)            // SLO_GOOD, …
  *
- * A latency that counts from the start is compared from the due time if there is one: what a user waits. A successful
+ * A latency counting from the start is compared from the due time if there is one: a user waits from then. A successful
  * answer without the latency (TTFT of an empty answer, TTFA of one that only reasons) does not meet the objective.
  * Exceptions: one token has no time between tokens, so nothing can be too slow; TTFT, TTFA and times between tokens
  * cannot be measured in an answer that was not streamed.
@@ -29,7 +29,7 @@ enum slo_answer {
 	SLO_GOOD,
 	SLO_MISSED,
 	SLO_LEFT_OUT,   /* ipf-fire disconnected on purpose: the rest of the answer is unknown */
-	SLO_UNMEASURED, /* it misses no objective, but was not streamed, so that one cannot be measured */
+	SLO_UNMEASURED, /* it misses no objective, but was not streamed, so one cannot be measured */
 };
 
 /* Bit i stands for objective i of `slo`. */

@@ -8,7 +8,7 @@
  *     stated_percentile(&stage->start[METRIC_TTFT], 99, 41.5);    // ms
  *     run->stated = stated;                                       // freed with the run
  *
- * What the file does not have is NAN or IPF_ABSENT. Times are in milliseconds, rates per second, as in figures.h.
+ * A value the file does not have is NAN or IPF_ABSENT. Times are in milliseconds, rates per second, as in figures.h.
  */
 #ifndef IPF_STATED_H
 #define IPF_STATED_H
@@ -27,7 +27,7 @@ struct stated_summary {
 	int64_t n; /* IPF_ABSENT: the tool does not say how many values it is of */
 	double mean, std, min, max;
 	double p[STATED_PERCENTILES], value[STATED_PERCENTILES];
-	int count; /* of percentiles, increasing */
+	int count; /* percentiles, increasing */
 };
 
 struct stated_stage {
@@ -38,9 +38,9 @@ struct stated_stage {
 };
 
 struct stated {
-	struct stated_stage *stages; /* of the first `count` stages of the schedule */
+	struct stated_stage *stages; /* the first `count` stages of the schedule */
 	size_t count;
-	bool requests; /* the run has rows too: only what these do not show is taken from here */
+	bool requests; /* the run has rows too: only figures that these do not show are taken from here */
 };
 
 struct stated *stated_new(void);         /* NULL: out of memory */

@@ -14,7 +14,7 @@
 struct tree_prompt {
 	struct prompt_chain chain; /* its first member */
 	struct prefix_tree *tree;
-	uint32_t node; /* of the last whole block */
+	uint32_t node; /* the last whole block's */
 };
 
 /* Begins a prompt for a model, see prompt_chain_begin. */

@@ -17,7 +17,7 @@ struct session_reader {
 	struct tree_prompt prompt; /* its last one */
 	uint64_t *ids;             /* hashes of the names of its requests, the last one last */
 	int64_t count, cap;
-	struct buffer answer; /* of its last request: JSON */
+	struct buffer answer; /* its last request's: JSON */
 	struct prompt_scratch scratch;
 };
 
@@ -65,7 +65,7 @@ static bool has_live_histories(const struct run_data *run)
 	return false;
 }
 
-/* Finds the row of each request, and why some are not what the trace has. */
+/* Finds the row of each request, and why some differ from the trace. */
 static int find_rows(struct workload *w, const struct run_data *run, int64_t *needed, struct ipf_error *err)
 {
 	bool repeated = false;
@@ -177,7 +177,7 @@ static int add_prompt(struct workload *w, struct session_reader *s, const struct
 	return prompt_chain_add(&s->prompt.chain, r, &s->scratch, err);
 }
 
-/* What the trace says of the prompt's blocks, beside the blocks of what was sent. */
+/* The trace's blocks of the prompt, beside the blocks of the prompt sent. */
 static int add_recorded(struct workload *w, struct session_reader *s, const struct trace_request *r,
                         struct ipf_error *err)
 {

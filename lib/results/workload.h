@@ -1,5 +1,4 @@
-/* The trace of a run, held against the run: what each request of it was, what was recorded of it, and which blocks its
- * prompt has.
+/* The trace of a run, held against the run: each request of it, its recorded values, and which blocks its prompt has.
  *
  *     struct workload w = {0};
  *     if (workload_read(&w, "chat.trace.zst", &run, &err) < 0) …     // after merge_parts
@@ -21,8 +20,8 @@ struct workload_request {
 	int64_t at_ns, wait_ns;
 	int64_t input_tokens, output_tokens;
 	int64_t first_parent; /* in workload.parents */
-	uint32_t parents;     /* requests that it waits for: those that it names, else the previous turn */
-	uint32_t tokens;      /* of its prompt, as prompt_chain.h counts them */
+	uint32_t parents;     /* requests it waits for: those it names, else the previous turn */
+	uint32_t tokens;      /* its prompt's, as prompt_chain.h counts them */
 	uint32_t node;        /* the last block of its prompt */
 	uint32_t answer;      /* the last block of prompt and answer, if a later turn has the answer; else = node */
 };
@@ -33,11 +32,11 @@ struct workload {
 	int64_t *parents; /* lines in the trace */
 	int64_t parents_count, parents_cap;
 	struct prefix_tree tree;
-	const struct row **started; /* all requests that started, in the order of their starts on one clock */
+	const struct row **started; /* all started requests, in the order of their starts on one clock */
 	int64_t started_count;
 	const struct row **row_of;    /* for each request, the row that answered it first; NULL: none */
 	const char *no_blocks;        /* why it is not known which blocks were sent; NULL: it is */
-	struct prefix_reuse recorded; /* the recorded blocks of the requests that were sent, each once */
+	struct prefix_reuse recorded; /* the recorded blocks of the requests sent, each once */
 	bool recorded_cut;            /* there are more than are counted, and none is kept */
 };
 
@@ -50,7 +49,7 @@ static inline int64_t workload_time(const struct run_data *run, const struct row
 /* Reads the trace. The run needs the column ROW_REQ. -1: IPF_INPUT also if it is not the trace of this run, which the
  * digest in the header of the results tells. */
 int workload_read(struct workload *w, const char *path, const struct run_data *run, struct ipf_error *err);
-/* What the trace says of a request that was sent; NULL: nothing. */
+/* The trace's entry for a sent request; NULL: none. */
 const struct workload_request *workload_request_of(const struct workload *w, const struct row *row);
 void workload_release(struct workload *w);
 

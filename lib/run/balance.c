@@ -8,7 +8,7 @@
 struct balance {
 	enum balance_kind kind;
 	size_t targets;
-	pthread_mutex_t lock; /* of what follows */
+	pthread_mutex_t lock; /* protects the members below */
 	size_t next, in;
 	struct balance_target {
 		int64_t in_flight;

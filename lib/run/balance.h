@@ -1,4 +1,4 @@
-/* Chooses the target of each request. All sending threads share one balance: a lock guards what changes.
+/* Chooses the target of each request. All sending threads share one balance: a lock guards its state.
  *
  *     target = balance_choose(b, session);   // the request counts as in flight at that target
  *     balance_ended(b, target);

@@ -2,8 +2,8 @@
  * recorded client disconnected (ipf-trace(5), hang_up_ns) are aborted as it did, unless "none" is given.
  *
  * "5%@2s" is a share of the requests and a time. Several of them are disjoint shares of all requests: each request is
- * in at most one of them. The schedule's seed and the request's number decide which one, so that a repeated run aborts
- * the same requests.
+ * in at most one of them. The schedule's seed and the request's number decide which one, so a repeated run aborts the
+ * same requests.
  */
 #ifndef IPF_CANCEL_H
 #define IPF_CANCEL_H
@@ -18,7 +18,7 @@
 struct cancels {
 	struct cancel {
 		const char *text; /* as the user gave it */
-		double below;     /* of requests whose random number in [0, 1) is below this, and not below an earlier one */
+		double below;     /* for requests whose random number in [0, 1) is below this, and not below an earlier one */
 		int64_t after_ns;
 	} list[CANCELS_MOST];
 	size_t count;
@@ -31,7 +31,7 @@ struct cancels {
 int cancels_add(struct cancels *c, const char *text, struct ipf_error *err);
 /* `schedule` is the schedule's header (borrowed), for its seed; NULL: no schedule. Once all have been added. */
 void cancels_seed(struct cancels *c, json_t *schedule, int64_t exempt_from_n);
-/* The index in the list that applies to request n; -1: the request is not aborted. */
+/* The index in the list applying to request n; -1: the request is not aborted. */
 int cancels_find(const struct cancels *c, int64_t n);
 
 #endif

@@ -5,8 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Processors that this process may use: those that it may run on, or fewer if its control group (or one above it) has
- * a quota of processor time. A fraction is rounded down; at least 1. */
+/* Processors that this process may use: those it may run on, or fewer if its control group (or one above it) has a
+ * quota of processor time. A fraction is rounded down; at least 1. */
 size_t cgroup_limits_cores(void);
 /* Bytes of memory that this process may use: the machine's, or fewer if its control group (or one above it) has a
  * limit. 0: unknown. */

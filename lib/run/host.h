@@ -1,4 +1,4 @@
-/* The machine that a program runs on. */
+/* The machine a program runs on. */
 #ifndef IPF_HOST_H
 #define IPF_HOST_H
 

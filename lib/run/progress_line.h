@@ -1,4 +1,4 @@
-/* What a run reports about its course on standard error: the progress line, and with --verbose a line after the run. */
+/* The report of a run's course on standard error: the progress line, and with --verbose a line after the run. */
 #ifndef IPF_PROGRESS_LINE_H
 #define IPF_PROGRESS_LINE_H
 
@@ -13,10 +13,10 @@ struct progress_line {
 	bool timed;      /* the start is a given time (--start-at) */
 };
 
-/* Shows the line as of `now`; before the start, what is left until then. */
+/* Shows the line as of `now`; before the start, the time left until then. */
 void progress_line_show(const struct progress_line *line, struct progress *p, int64_t now);
 
-/* Prints the totals of the run at `now`. `unstarted`: arrivals that were never started. */
+/* Prints the totals of the run at `now`. `unstarted`: arrivals never started. */
 void progress_line_summary(const struct progress_line *line, const char *program, int64_t unstarted, int64_t now);
 
 #endif

@@ -1,5 +1,5 @@
-/* The header and the trailer of records that a program writes while it carries out a schedule; see ipf-records(5). A
- * program adds its own members.
+/* The header and the trailer of records a program writes while it carries out a schedule; see ipf-records(5). A program
+ * adds its own members.
  *
  *     json_t *header = records_header(&about);                       // NULL: out of memory
  *     records_header_targets(header, names, count, balance);
@@ -20,11 +20,11 @@ struct records_about {
 	const struct run_options *run;
 	const struct api *api;
 	struct arrival_reader *arrivals;
-	const char *model; /* of --model, or the only one of the server; NULL: those of the trace */
+	const char *model; /* --model, or the only one of the server; NULL: those of the trace */
 	json_t *argv;      /* taken over */
 	bool streamed, warm;
 	int64_t wall_ns;   /* the run's start on the wall clock */
-	const char *clock; /* of the times: "CLOCK_MONOTONIC" */
+	const char *clock; /* the times': "CLOCK_MONOTONIC" */
 };
 
 /* The outcome of a run. */
@@ -33,7 +33,7 @@ struct run_result {
 	bool memory_full;
 	const char *stopped;                    /* why it ended early, if not by signals or memory; the caller's; NULL */
 	int64_t starved;                        /* requests that could not be sent because open files ran out */
-	int64_t unstarted;                      /* arrivals that were read and never started */
+	int64_t unstarted;                      /* arrivals read and never started */
 	int64_t cut_sessions;                   /* in progress when their stage ended */
 	struct ipf_error error;                 /* an invalid arrival, after which nothing was started; IPF_OK */
 	struct ipf_error input;                 /* the first fault of schedule and trace, `error` included; IPF_OK */

@@ -1,5 +1,5 @@
-/* Counters that the threads share during a run. Each has one writer at a time, so that counting needs no locked
- * instruction; others read at any time. What every sending thread counts, readers add up:
+/* Counters the threads share during a run. Each has one writer at a time, so counting needs no locked instruction;
+ * others read at any time. Counters of every sending thread, which readers add up:
  *
  *     counter_count(&counters->senders[thread].done, 1); // the sending thread `thread`
  *     counters_sum(counters, done)                       // any thread
@@ -15,13 +15,13 @@
 #define THREADS_MOST 64 /* sending threads */
 #define RUN_ERRORS   16 /* more than there are kinds of errors */
 
-/* Of one sending thread; thread_stats.h has what it counts about itself. */
+/* One sending thread's; thread_stats.h has its counters of itself. */
 struct sender_counters {
 	atomic_llong started, done, failed;              /* done: all that ended; failed: see counters_failed() */
-	atomic_llong unmeasured_done, unmeasured_failed; /* the part of stages that are not measured */
+	atomic_llong unmeasured_done, unmeasured_failed; /* the part of unmeasured stages */
 	atomic_llong failed_by[RUN_ERRORS];              /* by enum record_error; RECORD_OK: a status that is no 2xx */
 	atomic_llong pool_waiting;                       /* started, and waiting for a connection of a pool */
-	atomic_llong bytes, reads;                       /* of response bodies */
+	atomic_llong bytes, reads;                       /* response bodies' */
 	atomic_llong handed_over, handed_over_bytes;     /* to the recorder */
 	char apart[64];                                  /* from those that another thread writes */
 };
@@ -29,7 +29,7 @@ struct sender_counters {
 struct run_counters {
 	struct sender_counters senders[THREADS_MOST];
 	size_t threads; /* how many of them there are; constant */
-	/* of the senders together, which write them under the lock of work_sharing */
+	/* the senders together's, which write them under the lock of work_sharing */
 	atomic_llong in_flight, waiting;
 	atomic_llong due; /* started, waiting, or dropped while they waited */
 	atomic_llong fetched, fetched_bytes;
@@ -37,20 +37,20 @@ struct run_counters {
 	 * did not fail. Several threads write them, as long as there are any. */
 	atomic_llong first_left, first_failed, first_other;
 	char apart[64];
-	/* of the feeder */
+	/* the feeder's */
 	atomic_llong rendered, rendered_bytes; /* for senders to fetch */
 	atomic_llong ahead_room;               /* the most that can be rendered and not fetched */
 	atomic_llong render_thread;            /* its thread_number (thread_stats.h) */
 	char apart_too[64];
-	/* of the recorder */
-	atomic_llong resent;           /* requests that were sent again after a stale connection; without the warm-up */
+	/* the recorder's */
+	atomic_llong resent;           /* requests sent again after a stale connection; without the warm-up */
 	atomic_llong retried, retries; /* --retry: requests that were retried, and how often; the same */
 	atomic_llong recorded, recorded_bytes;
 	/* Requests whose transfer failed within an answer, which the sending thread cannot judge: failed, or complete by
 	 * their end mark (api/early_end.h). */
 	atomic_llong broken, unmeasured_broken, broken_by[RUN_ERRORS];
 	atomic_llong early_ends; /* without the warm-up */
-	atomic_llong lag_p99_ns; /* of start - due so far; -1: none yet */
+	atomic_llong lag_p99_ns; /* the p99 of start - due so far; -1: none yet */
 	atomic_bool output_gone; /* the output was closed, or cannot be written */
 };
 
@@ -93,7 +93,7 @@ static inline int64_t counters_failed(const struct run_counters *c)
 	return counters_sum(c, failed) + broken;
 }
 
-/* Ended and not written yet: requests, and the bytes that they take. */
+/* Ended and not written yet: requests, and the bytes they take. */
 static inline int64_t counters_unrecorded(const struct run_counters *c)
 {
 	int64_t recorded = counter_get(&c->recorded); /* first: it follows */

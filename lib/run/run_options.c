@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #define NAME_MOST       200
-#define MAX_ANSWER_MOST INT64_C(400000000) /* so that its record fits in a line of 1 GiB, however it is written */
+#define MAX_ANSWER_MOST INT64_C(400000000) /* its record fits in a line of 1 GiB, however it is written */
 
 const char *const history_names[] = {[HISTORY_RECORDED] = "recorded",
                                      [HISTORY_LIVE] = "live",

@@ -1,5 +1,5 @@
-/* The options that every program that carries out a schedule has: ipf-fire, and ipf-twin predict. A program puts the
- * rows into its table where they fit:
+/* The options every program carrying out a schedule has: ipf-fire, and ipf-twin predict. A program puts the rows into
+ * its table where they fit:
  *
  *     struct fire_options { struct common_options common; struct run_options run; … };
  *     static const struct option_spec specs[] = {
@@ -28,14 +28,14 @@ extern const char *const history_names[]; /* the values of --history; NULL at th
 
 struct run_options {
 	const char *trace, *model;
-	const char *name; /* of the run; NULL: that of the output */
+	const char *name; /* the run's; NULL: that of the output */
 	enum history_source history;
 	enum balance_kind balance; /* BALANCE_KINDS: not given */
 	struct cancels cancels;
 	struct stop_rule stop_on;
 	int64_t timeout_ns, first_token_timeout_ns; /* 0: no limit */
 	int64_t grace_ns;
-	int64_t memory_bytes; /* of requests in flight and unwritten records; 0: half of the machine's memory */
+	int64_t memory_bytes; /* for requests in flight and unwritten records; 0: half of the machine's memory */
 	int64_t max_answer;   /* bytes of one answer */
 	bool force;           /* overwrite the records of a run */
 	bool no_progress;     /* unless --progress wants it */
@@ -66,7 +66,7 @@ struct run_options {
 #define RUN_ROW_CANCEL(type_, run_) \
 	OPTION_PARSED_BY(0, "cancel", "SHARE@TIME|none", type_, run_.cancels, run_option_cancel, \
 	     "simulate client disconnects: abort SHARE of the requests TIME after they start, such as 5%@2s; none: not even " \
-	     "those that the trace recorded")
+	     "those recorded in the trace")
 #define RUN_ROW_GRACE(type_, run_) \
 	OPTION(OPTION_DURATION, 0, "grace", "TIME", type_, run_.grace_ns, \
 	     "grace period for requests in flight after the first signal (default: 30s)")
@@ -75,10 +75,10 @@ struct run_options {
 	     "end the run when too many requests have failed: more than a share of them, such as errors=5%, or COUNT")
 #define RUN_ROWS_MEMORY(type_, run_) \
 	OPTION(OPTION_SIZE, 0, "memory", "BYTES", type_, run_.memory_bytes, \
-	     "limit what requests in flight and unwritten records take: the largest answers are cut first, then the run ends " \
+	     "limit the memory of requests in flight and unwritten records: the largest answers are cut first, then the run ends " \
 	     "(default: half of the memory)"), \
 	OPTION_PARSED_BY(0, "max-answer", "BYTES", type_, run_.max_answer, run_option_max_answer, \
-	     "cut an answer that is larger than BYTES, at most 400MB; the time of each read counts as 24 (default: 256MB)")
+	     "cut an answer larger than BYTES, at most 400MB; the time of each read counts as 24 (default: 256MB)")
 #define RUN_ROWS_RECORDS(type_, run_) \
 	OPTION(OPTION_TEXT, 0, "name", "NAME", type_, run_.name, \
 	     "name of the run, shown in the report (default: the name of the --output file without its extensions)"), \

@@ -40,7 +40,7 @@ bool stop_rule_reached(const struct stop_rule *rule, const struct run_counters *
 
 bool stop_rule_hopeless(int64_t after, const struct run_counters *counters, char why[128])
 {
-	/* in this order, a request that ends meanwhile counts as one that did not fail */
+	/* in this order, a request ending meanwhile counts as one that did not fail */
 	const int64_t failed = counters_failed(counters), done = counters_sum(counters, done);
 	const bool reached = after > 0 && counter_get(&counters->first_failed) >= after && failed == done;
 	if (reached)

@@ -23,8 +23,8 @@
 #define ARCHITECTURE AUDIT_ARCH_AARCH64
 #endif
 
-#define X32_CALLS    0x40000000u /* of x86: the same calls by another convention */
-#define NEWEST_CALL  450u        /* of which this list was made; Linux 6.0 */
+#define X32_CALLS    0x40000000u /* on x86: the same calls by another convention */
+#define NEWEST_CALL  450u        /* the kernel this list was made for; Linux 6.0 */
 #define CHECKS_MOST  3
 #define LINES_OF_ROW (5 + 3 * CHECKS_MOST)
 #define OWN_PROCESS  UINT32_MAX /* as a value: our process id */
@@ -77,7 +77,7 @@ static const struct row allowed[] = {
 	/* signals, to ourselves only */
 	ALLOW(rt_sigaction), ALLOW(rt_sigprocmask), ALLOW(rt_sigreturn), ALLOW(rt_sigtimedwait), ALLOW(sigaltstack),
 	ALLOW(signalfd4), ALLOW(restart_syscall), IF(tgkill, {0, UINT32_MAX, OWN_PROCESS}),
-	/* clocks, and what is known of the process and the machine */
+	/* clocks, and facts about the process and the machine */
 	ALLOW(clock_gettime), ALLOW(clock_getres), ALLOW(clock_nanosleep), ALLOW(nanosleep), ALLOW(gettimeofday), ALLOW(times),
 	ALLOW(getpid), ALLOW(getppid), ALLOW(getpgid), ALLOW(getuid), ALLOW(geteuid), ALLOW(getgid), ALLOW(getegid),
 	ALLOW(getrusage), IF(prlimit64, {0, UINT32_MAX, 0}), ALLOW(sysinfo), ALLOW(uname),
@@ -95,7 +95,7 @@ static const struct row allowed[] = {
 	FOR_IF(CALLS_CONNECT, socket, {0, UINT32_MAX, AF_INET6}, {1, KIND_OF_SOCKET, SOCK_DGRAM}, {2, ~(uint32_t)IPPROTO_UDP, 0}),
 	FOR_IF(CALLS_CONNECT, socket, {0, UINT32_MAX, AF_NETLINK}, {2, UINT32_MAX, NETLINK_ROUTE}),
 	FOR_IF(CALLS_CONNECT, socket, {0, UINT32_MAX, AF_UNIX}),
-	/* what only older architectures have */
+	/* calls of older architectures only */
 #ifdef SYS_open
 	IF(open, {1, WRITES, O_RDONLY}), ALLOW(stat), ALLOW(lstat), ALLOW(access), ALLOW(readlink), ALLOW(poll), ALLOW(select),
 	ALLOW(dup2), ALLOW(pipe), ALLOW(epoll_wait), ALLOW(time), ALLOW(getpgrp),
@@ -218,7 +218,7 @@ int call_filter_install(unsigned needs, struct ipf_error *err)
 		failed = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program);
 	int why = errno;
 	free(text.lines);
-	if (failed > 0) /* a thread that has a filter of others */
+	if (failed > 0) /* a thread with a filter of others */
 		return ipf_error_set(err, IPF_SYSTEM, "--sandbox: cannot limit the system calls of thread %ld", failed);
 	return failed ? ipf_error_errno(err, why, NULL, "--sandbox: cannot limit system calls") : 0;
 #else

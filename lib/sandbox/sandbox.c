@@ -39,7 +39,7 @@ struct port_rule {
 	uint64_t rights, port;
 };
 
-/* What libraries open when they need it for the first time. No folder of keys is among them. */
+/* Files that libraries open on first use. No folder of keys is among them. */
 static const char *const libraries_read[] = {
 	/* the loader: modules of lookups, of OpenSSL, of character sets */
 	"/etc/ld.so.cache",
@@ -117,7 +117,7 @@ int sandbox_begin(struct sandbox *s, struct ipf_error *err)
 	return 0;
 }
 
-/* What is no file or folder (a pipe by /dev/fd/63) is not limited, and has no rule: EBADFD. */
+/* Anything but a file or folder (a pipe by /dev/fd/63) is not limited, and has no rule: EBADFD. */
 static void allow(struct sandbox *s, const char *path, uint64_t rights)
 {
 	struct stat st;
@@ -193,7 +193,7 @@ void sandbox_look_up_names(struct sandbox *s)
 	sandbox_connect(s, 53);
 }
 
-/* What root keeps: opening the files that are allowed, and priorities of threads. */
+/* Root keeps: opening the files allowed, and priorities of threads. */
 static int drop_capabilities(void)
 {
 	const uint32_t kept = 1u << CAP_DAC_OVERRIDE | 1u << CAP_DAC_READ_SEARCH | 1u << CAP_NET_BIND_SERVICE |

@@ -1,5 +1,5 @@
-/* --sandbox: once everything is open, the process gives up what it no longer needs, so that an answer or a file that
- * takes it over can do little with it. In two steps, since the output is opened late:
+/* --sandbox: once everything is open, the process gives up unused permissions, so an answer or a file taking it over
+ * can do little with it. In two steps, since the output is opened late:
  *
  *     struct sandbox s;
  *     sandbox_begin(&s, &err);              // refuses where the kernel cannot
@@ -11,13 +11,13 @@
  *     …                                     // the output is opened
  *     sandbox_close_files(CALLS_CONNECT, &err);  // 2. no more files for writing, few system calls, by seccomp
  *
- * From the first step on, root has lost what it can do beyond other users, except to open files of theirs, and only
- * these can be opened: what was named, and what libraries read late (libraries themselves, certificates, the
- * configuration of lookups, /proc/self, the cgroups). Nothing is executed, no signal and no abstract Unix socket
- * reaches another process. Descriptors that are open stay as they are. From the second step on, system calls are those
- * of call_filter.h. Neither can be undone, and neither needs privileges.
+ * From the first step on, root has lost its powers beyond other users, except to open files of theirs. Only these can
+ * be opened: named files, and those libraries read late (libraries themselves, certificates, the configuration of
+ * lookups, /proc/self, the cgroups). Nothing is executed, no signal and no abstract Unix socket reaches another
+ * process. Descriptors that are open stay as they are. From the second step on, system calls are those of
+ * call_filter.h. Neither can be undone, and neither needs privileges.
  *
- * Errors that name an errno that it may have caused say so from the first step on (ipf_error_denied, error.h).
+ * Errors naming an errno it may have caused say so from the first step on (ipf_error_denied, error.h).
  */
 #ifndef IPF_SANDBOX_H
 #define IPF_SANDBOX_H
@@ -28,17 +28,17 @@
 
 struct sandbox {
 	int ruleset;         /* -1: this kernel has no landlock */
-	int version;         /* of landlock's interface */
+	int version;         /* landlock's interface version */
 	int failure;         /* errno of the first rule that failed; 0 */
-	const char *missing; /* what this kernel cannot limit; NULL: nothing */
+	const char *missing; /* the limits this kernel lacks; NULL: none */
 };
 
 /* -1: IPF_SYSTEM, without filters of system calls. */
 int sandbox_begin(struct sandbox *s, struct ipf_error *err);
 
-/* Each of these takes NULL for nothing, and what does not exist is left out. A folder is meant with all below it. */
+/* Each of these takes NULL for nothing, and missing files are left out. A folder is meant with all below it. */
 void sandbox_read(struct sandbox *s, const char *path);
-/* The file, and what will have its name or is beside it: for files that are replaced while they are used. */
+/* The file, and later files of its name or beside it: for files replaced while they are used. */
 void sandbox_read_again(struct sandbox *s, const char *path);
 /* Or create it, for which its folder is opened until the second step. "-": nothing. */
 void sandbox_write(struct sandbox *s, const char *path);

@@ -7,8 +7,8 @@
  *     p99.low … p99.high                                          // certain; p99.value: interpolated between them
  *     bucket_histogram_release(&ttft);
  *
- * Histograms with different buckets can be merged: intervals may overlap. Counts are real numbers, since a part of what
- * was counted between two readings can be added. stats/histogram.h is for what we measure ourselves.
+ * Histograms with different buckets can be merged: intervals may overlap. Counts are real numbers, since a part of the
+ * count between two readings can be added. stats/histogram.h is for our own measurements.
  */
 #ifndef IPF_BUCKET_HISTOGRAM_H
 #define IPF_BUCKET_HISTOGRAM_H
@@ -25,12 +25,12 @@ struct bucket_histogram {
 	struct bucket_interval *list; /* in order of low, then of high */
 	size_t count, cap;
 	double n;        /* sum of the counts */
-	double unplaced; /* of these, values that the other program counts in no bucket: then no quantile is known */
-	double sum;      /* of the values, as the other program reports it; the caller adds to it */
-	bool failed;     /* memory ran out; what was added since is missing */
+	double unplaced; /* those of them that the other program counts in no bucket: then no quantile is known */
+	double sum;      /* the values', as the other program reports it; the caller adds to it */
+	bool failed;     /* memory ran out; later additions are missing */
 };
 
-/* The quantile is certainly within [low, high]: the bounds of the bucket that it falls into. `value` is interpolated
+/* The quantile is certainly within [low, high]: the bounds of the bucket it falls into. `value` is interpolated
  * linearly in this bucket; in one without an upper bound it is its lower bound. All NAN for an empty histogram, and for
  * one of which some values are in no bucket. */
 struct bucket_quantile {

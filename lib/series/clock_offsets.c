@@ -27,7 +27,7 @@ struct client {
 	json_t *header; /* borrowed */
 	int64_t t0_ns;  /* its wall clock at the start of its run; IPF_ABSENT */
 	bool synchronised;
-	int64_t max_error_ns; /* the most that the clock can be away from UTC */
+	int64_t max_error_ns; /* the most the clock can be away from UTC */
 	struct dates *servers;
 	size_t count;
 };
@@ -59,7 +59,7 @@ void clock_offsets_free(struct clock_offsets *c)
 	free(c);
 }
 
-/* Takes what the system said of its clock; the worse of two states counts. */
+/* Takes the system's report of its clock; the worse of two states counts. */
 static void note_state(struct client *client, json_t *system)
 {
 	json_t *most = json_object_get(system, "max_error_ns");
@@ -145,7 +145,7 @@ static int add_date(struct dates *d, const struct date *date)
 	return d->count == CLOCK_DATES_MOST ? 0 : insert(d, at, date);
 }
 
-/* The name of a server, by which clients recognise that they share it. */
+/* The name of a server, by which clients recognise they share it. */
 static void server_name(const struct client *client, int64_t target, struct buffer *name)
 {
 	json_t *list = json_object_get(client->header, "targets");
@@ -222,8 +222,8 @@ static void join(struct clock_offset *all, const struct clock_offset *part)
 	all->high_ns = all->high_ns == IPF_ABSENT || part->high_ns > all->high_ns ? part->high_ns : all->high_ns;
 }
 
-/* Each Date that the two may know the beginning of: the change to date_s happened, on the clock of each, after the
- * latest start of a request with an earlier Date and before the earliest first byte with this or a later one. */
+/* Each Date the two may know the beginning of: the change to date_s happened, on the clock of each, after the latest
+ * start of a request with an earlier Date and before the earliest first byte with this or a later one. */
 struct change {
 	int64_t after_ns, before_ns;
 };
@@ -271,8 +271,8 @@ static bool next_date(const struct dates *a, const struct dates *b, size_t *i, s
 	return true;
 }
 
-/* Clocks drift apart, a millisecond in a minute or less: changes of about a minute are intersected, and what that gives
- * for each minute is joined. */
+/* Clocks drift apart, a millisecond in a minute or less: changes of about a minute are intersected, and the results for
+ * each minute are joined. */
 static void compare_dates(struct clock_offset *o, const struct dates *a, const struct dates *b)
 {
 	int64_t *of_a = running(a), *of_b = running(b), date_s, part = -1;
@@ -396,7 +396,7 @@ static int64_t most_apart(const struct starts *s, int count)
 	return s->bounded ? most_ns : IPF_ABSENT;
 }
 
-/* The index of the client's shard, from the header of its records or, within results, of the schedule that it names. */
+/* The index of the client's shard, from the header of its records or, within results, of the schedule it names. */
 static json_t *shard_of(json_t *header)
 {
 	json_t *shard = json_object_get(header, "shard"), *from = json_object_get(header, "from");

@@ -1,11 +1,11 @@
-/* How far apart the clocks of a run's clients (shards) are, from what they share: the Date header of a server that
- * several of them send to, and what each system says of its own clock (adjtimex).
+/* How far apart the clocks of a run's clients (shards) are, from shared evidence: the Date header of a server that
+ * several of them send to, and each system's report about its own clock (adjtimex).
  *
  * A server's Date changes once a second, at one moment for all. A client knows when: after it sent the last request
- * that was answered with an earlier Date, and before the first byte of the first answer with that Date. If two clients
- * know this of the same change, the difference of their clocks is within an interval; the intersection over all changes
- * is narrow if requests are many. Nothing is assumed about how right the server's clock is, nor how old its Date. A
- * system whose clock is synchronised knows its greatest error against UTC: two of these give another interval.
+ * answered with an earlier Date, and before the first byte of the first answer with that Date. If two clients know this
+ * of the same change, the difference of their clocks is within an interval; the intersection over all changes is narrow
+ * if requests are many. Nothing is assumed about how right the server's clock is, nor how old its Date. A system whose
+ * clock is synchronised knows its greatest error against UTC: two of these give another interval.
  *
  *     struct clock_offsets *c = clock_offsets_new();
  *     int a = clock_offsets_client(c, header_of_its_records);
@@ -31,7 +31,7 @@ enum { CLOCK_CLIENTS_MOST = 1024, CLOCK_SERVERS_MOST = 64, CLOCK_DATES_MOST = 10
 /* The true offset is within [low_ns, high_ns]; IPF_ABSENT: nothing is known. */
 struct clock_offset {
 	int64_t low_ns, high_ns;
-	bool by_date, by_ntp; /* what it is known from; both: each narrows it */
+	bool by_date, by_ntp; /* the sources; both: each narrows it */
 	bool one_clock;       /* both ran on one machine: the offset is 0, whatever dates say */
 	bool contradiction;   /* the two, or the changes of the Date, exclude each other: a clock was set during the run, or
 	                       * the URL is not of one server. The interval is then the widest of them. */
@@ -44,11 +44,11 @@ void clock_offsets_free(struct clock_offsets *c); /* NULL is fine */
 
 /* A client with the header of its records, which is borrowed. Its number; -1: too many; -2: out of memory. */
 int clock_offsets_client(struct clock_offsets *c, json_t *header);
-/* Takes "dates" of a client line, the map `line`. What exceeds the limits above is left out. -1: IPF_INPUT for one that
- * contradicts ipf-records(5), or out of memory. */
+/* Takes "dates" of a client line, the map `line`. Dates beyond the limits above are left out. -1: IPF_INPUT for one
+ * that contradicts ipf-records(5), or out of memory. */
 int clock_offsets_read(struct clock_offsets *c, int client, const struct jdoc *doc, jdoc_id line,
                        struct ipf_error *err);
-/* What the trailer of the records says in "client"; NULL: nothing. Without it, the state at the start counts. */
+/* "client" of the records' trailer; NULL: none. Without it, the state at the start counts. */
 void clock_offsets_end(struct clock_offsets *c, int client, json_t *of_trailer);
 
 int clock_offsets_clients(const struct clock_offsets *c);

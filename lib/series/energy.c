@@ -40,10 +40,10 @@ struct point {
 struct curve {
 	struct point *points;
 	size_t count, cap;
-	int64_t last_ns;   /* of the last sample, which the last point is of */
-	double last_value; /* of the last sample: power or counter */
+	int64_t last_ns;   /* the last sample's, which the last point is of */
+	double last_value; /* the last sample's: power or counter */
 	double energy_j;
-	bool reset;            /* by the sample that is being added */
+	bool reset;            /* by the sample being added */
 	size_t stride, merged; /* a point for each `stride` samples; those of the last point */
 };
 
@@ -53,7 +53,7 @@ struct energy_series {
 	int64_t wraps;
 };
 
-/* What a curve says of a span. */
+/* A curve's energy in a span. */
 struct span {
 	double energy_j; /* NAN: fewer than two samples, or none near the span */
 	int64_t covered_ns, flat_ns;
@@ -97,7 +97,7 @@ static int make_room(struct curve *c)
 }
 
 /* Adds a sample whose energy since the last one is `step_j`. With a stride the last point moves on to the latest sample
- * until it stands for `stride` of them, so that the curve always ends at the last sample. */
+ * until it stands for `stride` of them, so the curve always ends at the last sample. */
 static int add_step(struct curve *c, int64_t t_ns, double value, double step_j)
 {
 	struct point next = {

@@ -13,10 +13,10 @@
  * none or if it was reset or stood still.
  *
  * A counter that falls was reset, unless adding 2^32 mJ, 2^32 uJ or 2^32 units of 15.259 uJ (the counters of 32 bits in
- * use) gives what the power says within a factor of two: then it wrapped and is continued.
+ * use) agrees with the power within a factor of two: then it wrapped and is continued.
  *
  * Memory is bounded: from ENERGY_POINTS samples on, every second one is dropped, as often as needed. The dropped ones
- * stay in the sums, so that only the ends of a span become less sharp.
+ * stay in the sums, so only the ends of a span become less sharp.
  *
  * Everything is pure: no clock, no input or output. Times are nanoseconds on any one clock.
  */
@@ -54,7 +54,7 @@ enum energy_reason {
 };
 /* "no_samples", "not_reported", …: as in the results. */
 extern const char *const energy_reason_names[ENERGY_REASONS];
-/* "too few samples" of "too_few_samples", for people. A name that is unknown is shortened to what fits, and NULL is "".
+/* "too few samples" of "too_few_samples", for people. An unknown name is shortened to fit, and NULL is "".
  */
 const char *energy_reason_words(const char *name, char words[64]);
 
@@ -65,7 +65,7 @@ struct energy {
 	double coverage;              /* 0 … 1 */
 	int64_t largest_gap_ns;       /* the longest time within the span without a sample */
 	int64_t samples;              /* within the span, after the dropping of samples */
-	int64_t wraps;                /* of the counter, in the whole series */
+	int64_t wraps;                /* the counter's, in the whole series */
 	unsigned reasons;             /* 1u << enum energy_reason; 0: valid */
 };
 
@@ -87,7 +87,7 @@ enum energy_idle { ENERGY_IDLE_UNKNOWN, ENERGY_IDLE_BEFORE, ENERGY_IDLE_LOWEST }
 double energy_idle_power(const struct energy_series *series, int64_t before_ns, enum energy_idle *how);
 
 /* Writes the members "energy_j", "energy_counter_j", "energy_integral_j", "coverage", "largest_gap_ns", "samples",
- * "wraps", "valid" and "reasons" into an open map; what is unknown is left out. */
+ * "wraps", "valid" and "reasons" into an open map; unknown ones are left out. */
 void energy_write(const struct energy *energy, struct jout *to);
 
 #endif

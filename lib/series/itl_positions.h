@@ -36,14 +36,14 @@ void itl_positions_free(struct itl_positions *all);
  * negative, and the caller bounds it: memory is taken for all stages up to it. -1: out of memory. */
 int itl_positions_add(struct itl_positions *all, int64_t stage, int64_t position, int64_t value_ns, int64_t count);
 
-/* One more than the largest stage that has samples. */
+/* One more than the largest stage with samples. */
 size_t itl_positions_stages(const struct itl_positions *all);
 /* NULL: there are no samples. Borrowed. */
 const struct histogram *itl_positions_get(const struct itl_positions *all, size_t stage, int bin);
 /* The lowest position of a bin; of ITL_POSITION_BINS, one more than those of all bins. */
 int64_t itl_position_first(int bin);
 
-/* Appends the line of a bin that has samples. */
+/* Appends the line of a bin with samples. */
 void itl_positions_write(const struct itl_positions *all, size_t stage, int bin, struct buffer *line);
 /* Reads such a line, whose stage the caller has checked, and adds it. -1: IPF_INPUT, or out of memory. */
 int itl_positions_read(struct itl_positions *all, int64_t stage, const struct jdoc *doc, struct ipf_error *err);

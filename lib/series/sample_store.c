@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a reading says of the time from begin_ns to end_ns. */
+/* A reading's value for the time from begin_ns to end_ns. */
 struct point {
 	int64_t begin_ns, end_ns; /* gauge: end == begin until the next reading of the source */
 	double value;             /* gauge: mean; counter: increase; histogram: number of values */
@@ -20,7 +20,7 @@ struct column {
 	enum sample_kind kind;
 	struct point *points;
 	size_t count, cap;
-	double *bounds; /* histogram: all bounds that were seen, in order */
+	double *bounds; /* histogram: all bounds seen, in order */
 	size_t bounds_count;
 };
 
@@ -388,7 +388,7 @@ static int64_t end_of(const struct column *c, size_t i)
 	return p->begin_ns + (before > 0 ? before : 1);
 }
 
-/* The part of a reading that is in the range, as seconds and as a share of it. */
+/* The part of a reading in the range, as seconds and as a share of it. */
 static bool overlap(const struct column *c, size_t i, const struct sample_range *range, struct sample_range *inside)
 {
 	const struct point *p = &c->points[i];
@@ -513,7 +513,7 @@ bool sample_store_histogram_figures(const struct sample_store *s, int source, co
 
 /* ---- one gauge of several sources ---- */
 
-/* At t_ns, `value` is added to the sum over the sources, and `sources` to the number of those that have one. */
+/* At t_ns, `value` is added to the sum over the sources, and `sources` to the number of those with one. */
 struct change {
 	int64_t t_ns;
 	double value, top;

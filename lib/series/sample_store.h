@@ -8,14 +8,14 @@
  *     struct gauge_figures f = sample_store_gauge_figures(s, a, "running", &(struct sample_range){0, 60 * NS_PER_S});
  *     sample_store_free(s);
  *
- * A gauge keeps its value from a reading to the next one of its source, so that means and percentiles are weighted by
- * time; after the last one, for as long as it lasted from the one before. Increases of counters and histograms belong
- * to the time between two readings; of one that the range covers in part, that share counts.
+ * A gauge keeps its value from a reading to the next one of its source, so means and percentiles are weighted by time;
+ * after the last one, for as long as it lasted from the one before. Increases of counters and histograms belong to the
+ * time between two readings; of one that the range covers in part, that share counts.
  *
  * Memory is bounded: when it is used up, neighbouring readings of every figure are joined two by two. Sums, counts,
  * means and maxima stay exact over the whole time; only the edges of a range and percentiles over time become coarser.
- * Sources and names beyond SAMPLE_SOURCES_MOST and SAMPLE_NAMES_MOST, and readings that are earlier than the last one
- * of their source, are left out and counted. Times are in nanoseconds.
+ * Sources and names beyond SAMPLE_SOURCES_MOST and SAMPLE_NAMES_MOST, and readings earlier than the last one of their
+ * source, are left out and counted. Times are in nanoseconds.
  */
 #ifndef IPF_SAMPLE_STORE_H
 #define IPF_SAMPLE_STORE_H
@@ -52,8 +52,8 @@ struct counter_figures {
 struct sample_store *sample_store_new(size_t max_bytes); /* NULL: out of memory */
 void sample_store_free(struct sample_store *s);          /* NULL is fine */
 
-/* The number of the source with this name in this part of the run, added if it is new. -1: too many, or a name that is
- * longer than SAMPLE_NAME_BYTES; -2: out of memory. */
+/* The number of the source with this name in this part of the run, added if it is new. -1: too many, or a name longer
+ * than SAMPLE_NAME_BYTES; -2: out of memory. */
 int sample_store_source(struct sample_store *s, int part, struct slice name);
 /* A reading of the source begins. false: it is earlier than the last one, and must be left out. */
 bool sample_store_tick(struct sample_store *s, int source, int64_t t_ns);
@@ -66,7 +66,7 @@ int sample_store_increase(struct sample_store *s, int source, struct slice name,
 int sample_store_histogram(struct sample_store *s, int source, struct slice name, struct sample_range time,
                            const struct bucket_histogram *h);
 
-/* Counts something that the caller left out. */
+/* Counts something the caller left out. */
 void sample_store_leave_out(struct sample_store *s);
 
 int sample_store_sources(const struct sample_store *s);
@@ -76,9 +76,9 @@ int sample_store_source_part(const struct sample_store *s, int source);
 bool sample_store_extent(const struct sample_store *s, int source, struct sample_range *extent);
 /* From the first to the last increase of a counter or histogram of a source; false: none. */
 bool sample_store_increases(const struct sample_store *s, int source, struct sample_range *covered);
-/* The names that a source has, i = 0, 1, … until NULL. */
+/* The names a source has, i = 0, 1, … until NULL. */
 const char *sample_store_name(const struct sample_store *s, int source, size_t i, enum sample_kind *kind);
-/* Readings, names and sources that were left out. */
+/* Readings, names and sources left out. */
 int64_t sample_store_dropped(const struct sample_store *s);
 
 struct gauge_figures sample_store_gauge_figures(const struct sample_store *s, int source, const char *name,

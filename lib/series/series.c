@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Times are clamped to this, so that the begin of no window overflows. */
+/* Times are clamped to this, so the begin of no window overflows. */
 #define TIME_MAX (INT64_C(1) << 62)
 
 struct series {
 	int64_t every_ns;
-	size_t limit, bytes; /* bytes: without what the last window has grown since it was found */
+	size_t limit, bytes; /* bytes: without the growth of the last window since it was found */
 	bool spilling;
 	struct window **slots; /* a hash table with linear probing, at most half full */
 	size_t slots_count, count;
@@ -93,7 +93,7 @@ static int grow(struct series *s)
 	return 0;
 }
 
-/* Counts what the window that was found last has grown. */
+/* Counts the growth of the window found last. */
 static void settle(struct series *s)
 {
 	if (!s->last)

@@ -7,20 +7,20 @@
  *     while (series_take(s, &line)) …                          // the end: all of them, in order
  *     series_free(s);
  *
- * A window that was written out and is needed again is made anew, so that several lines may be of the same window and
- * stage: a reader adds them up. To read:
+ * A window written out and is needed again is made anew, so several lines may be of the same window and stage: a reader
+ * adds them up. To read:
  *
  *     series_read(s, line, 0, &err)
  *     for (size_t i = 0; i < series_count(s); i++) { const struct window *w = series_get(s, i); … }
  *
- * A set whose windows are longer than those that are read adds up the windows that begin in each of its own.
+ * A set whose windows are longer than those read adds up the windows beginning in each of its own.
  */
 #ifndef IPF_SERIES_H
 #define IPF_SERIES_H
 
 #include "series/window.h"
 
-/* What `--every` may be. */
+/* The range of `--every`. */
 #define SERIES_EVERY_LEAST_NS (INT64_C(100) * 1000 * 1000)
 #define SERIES_EVERY_MOST_NS  (INT64_C(3600) * 1000 * 1000 * 1000)
 
@@ -32,8 +32,8 @@ struct series *series_new(int64_t every_ns, size_t limit);
 void series_free(struct series *s); /* NULL is fine */
 int64_t series_every_ns(const struct series *s);
 
-/* The window that contains a time, which may be negative. The set owns it; it is valid until windows are taken or
- * spilled. NULL: out of memory. */
+/* The window containing a time, which may be negative. The set owns it; it is valid until windows are taken or spilled.
+ * NULL: out of memory. */
 struct window *series_at(struct series *s, int64_t t_ns, int64_t stage);
 
 /* Adds a window, moved by an offset in time: to the one in which it then begins. -1: out of memory. */

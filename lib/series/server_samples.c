@@ -119,8 +119,7 @@ static int add_histogram(const struct reading *r, struct slice name, jdoc_id val
 		return expected(r, name.data, "an object with count, sum and buckets", err);
 	if (buckets != JDOC_NONE && jdoc_type_of(r->line, buckets) != JDOC_LIST)
 		return expected(r, name.data, "a list of buckets", err);
-	/* some servers have only a sum and a count, which do for the mean; without a sum there is nothing that they say
-	 * alike */
+	/* some servers have only a sum and a count, which do for the mean; without a sum there is nothing they say alike */
 	if (sum == JDOC_NONE || count > SAMPLE_BOUNDS_MOST) {
 		sample_store_leave_out(r->store);
 		return 0;

@@ -4,15 +4,14 @@
  *     {"sample":"server","t_ns":…,"target":"a","error":"connection refused"}
  *     {"sample":"gpu","t_ns":…,"source":"nvml","host":"…","device":"GPU-…","index":0,"model":"…","utilization":0.93,…}
  *
- * Figures go into a sample_store, one source per target and part of the run, or per device; what is not a figure is
- * kept here:
+ * Figures go into a sample_store, one source per target and part of the run, or per device; the rest is kept here:
  *
  *     struct server_samples all = {.store = store};
  *     server_samples_add(&all, part, shift_ns, &doc, &err);           // each parsed line
  *     all.targets[i].server, .readings, .failed …
  *     server_samples_release(&all);
  *
- * The GPU's figures are gauges by their names in the line, but for "energy_j", a counter that the device begins when it
+ * The GPU's figures are gauges by their names in the line, but for "energy_j", a counter the device begins when it
  * likes: its increase from reading to reading is a counter "energy_j".
  */
 #ifndef IPF_SERVER_SAMPLES_H
@@ -26,7 +25,7 @@ struct server_target {
 	int source; /* in the store */
 	int part;
 	char server[32];      /* its kind, "" if not known */
-	char last_error[160]; /* of the last reading that failed; "" */
+	char last_error[160]; /* the last failed reading's; "" */
 	int64_t readings, failed;
 	int64_t restarts;     /* readings whose counters were smaller than before */
 	int64_t restarted_ns; /* the time of the first of them; without meaning if there is none */
@@ -38,8 +37,8 @@ struct server_samples {
 	int count;
 };
 
-/* Adds a line to what the part with this number has read; `shift_ns` is added to its times. Lines that the store leaves
- * out are counted there. -1: IPF_INPUT for a line that contradicts ipf-results(5), with the field; or out of memory. */
+/* Adds a line to the entries of the part with this number; `shift_ns` is added to its times. Lines the store leaves out
+ * are counted there. -1: IPF_INPUT for a line contradicting ipf-results(5), with the field; or out of memory. */
 int server_samples_add(struct server_samples *s, int part, int64_t shift_ns, const struct jdoc *line,
                        struct ipf_error *err);
 void server_samples_release(struct server_samples *s);

@@ -15,14 +15,14 @@
 #define METHOD   "MSER-5, trend, spread"
 #define QUARTERS 4
 #define TUKEY    5.31 /* studentized range of four means, 99.9 % */
-/* A quarter is short beside what its windows have in common, which makes its error too small. */
+/* A quarter is short beside the correlation of its windows, which makes its error too small. */
 #define FEW_QUARTERS 1.5
 #define FEW_DEGREES  7.45  /* 99.5 % point of Student's t with 3 degrees of freedom, two-sided */
-#define CHANCE       0.005 /* of a trend, two-sided */
+#define CHANCE       0.005 /* a trend's, two-sided */
 /* By the formula. In simulations it is 80 %: a drift makes noise of its own, and is partly left out as a warm-up. */
 #define POWER 0.90
 
-/* What is needed of a window. */
+/* The needed figures of a window. */
 struct point {
 	int64_t number, started, ok, output_tokens, itl_count;
 	double in_flight_ns, itl_sum;
@@ -215,8 +215,8 @@ static int by_size(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The range of the means of the quarters, and the error of one of them: the middle of their own, so that a quarter with
- * a step in it does not excuse the step. */
+/* The range of the means of the quarters, and the error of one of them: the middle of their own, so a quarter with a
+ * step in it does not excuse the step. */
 static double quarter_range(const double *values, size_t count, double *error)
 {
 	double low = INFINITY, high = -INFINITY, errors[QUARTERS];
@@ -232,7 +232,7 @@ static double quarter_range(const double *values, size_t count, double *error)
 	return high - low;
 }
 
-/* A trend, and at what distance from 0 it is none by chance. */
+/* A trend, and its distance from 0 beyond chance. */
 struct seen_trend {
 	struct trend t;
 	double chance, change; /* over the whole of it, as a share of the mean */
@@ -241,7 +241,7 @@ struct seen_trend {
 static struct seen_trend look(const double *values, size_t count, double mean)
 {
 	struct seen_trend s = {.t = trend_of(values, count), .chance = FEW_DEGREES};
-	/* few degrees of freedom are what a smooth curve has, not what chance does: the quantile of about 3 is enough */
+	/* a smooth curve has few degrees of freedom, chance has many: the quantile of about 3 is enough */
 	if (s.t.degrees >= 1)
 		s.chance = fmin(student_critical(CHANCE, s.t.degrees), FEW_DEGREES);
 	s.change = s.t.slope * (double)(count - 1) / mean;
@@ -253,7 +253,7 @@ static bool is_trend(const struct seen_trend *s)
 	return fabs(s->change) > STEADY_TREND && fabs(s->t.slope) > s->t.error * s->chance;
 }
 
-/* All windows have a trend, and the rest, which alone is too noisy for one, has nothing against its going on: what was
+/* All windows have a trend, and the rest, which alone is too noisy for one, has nothing against its going on: the part
  * left out may be no warm-up, but the beginning of a drift. */
 static bool may_go_on(const struct seen_trend *all, const struct seen_trend *rest)
 {
@@ -261,7 +261,7 @@ static bool may_go_on(const struct seen_trend *all, const struct seen_trend *res
 	return is_trend(all) && off < rest->t.error * student_critical(2 * CHANCE, fmax(rest->t.degrees, 3));
 }
 
-/* The change that shows in 80 of 100 such series, as a share of the mean. */
+/* The change showing in 80 of 100 such series, as a share of the mean. */
 static double visible_in(const struct seen_trend *s, size_t count, double mean)
 {
 	const double seen = s->chance + student_critical(2 * (1 - POWER), fmax(s->t.degrees, 3));
@@ -356,7 +356,7 @@ struct steady_finding steady_find(const struct steady *s, size_t i)
 
 /* ---- output ---- */
 
-/* Six significant digits, so that the text does not depend on the last bit. */
+/* Six significant digits, so the text does not depend on the last bit. */
 static json_t *number(double value)
 {
 	char text[32];

@@ -8,8 +8,8 @@
  *     }
  *     steady_free(s);
  *
- * Looked at are the windows of a stage between the one in which its first request started and the one in which its last
- * did, without these two: what follows is the drain. In each, three figures: the mean number of requests in flight,
+ * The tested windows of a stage are those between the one in which its first request started and the one in which its
+ * last did, without these two: later ones are the drain. In each, three figures: the mean number of requests in flight,
  * output tokens per second (or, without tokens, successful requests per second) and the mean inter-token latency. All
  * of them must agree:
  *
@@ -20,7 +20,7 @@
  *      be chance: 1.5 times the studentized range of four means at 99.9 %, which is 5.31 (Tukey); the error of a
  * quarter's mean comes from the variance within the quarters and its autocorrelation, which short quarters
  * underestimate.
- *   4. Power: a test that finds nothing says little where noise hides what it looks for. Of each figure it is known how
+ *   4. Power: a test without a finding says little where noise hides the effect. For each figure it is known how
  *      large a drift would have been found in 80 of 100 such runs; the least of the three must be below STEADY_VISIBLE.
  *
  * A figure that is absent from more than a fifth of the windows (the latency of responses that are not streamed) is
@@ -39,7 +39,7 @@
 #define STEADY_TREND   0.10
 #define STEADY_SPREAD  0.15
 #define STEADY_VISIBLE 1.0
-/* Of the run, all stages together: about two days of seconds. A stage with more has no answer. */
+/* For the run, all stages together: about two days of seconds. A stage with more has no answer. */
 #define STEADY_WINDOWS_MOST 200000
 
 enum steady_measure { STEADY_IN_FLIGHT, STEADY_THROUGHPUT, STEADY_ITL, STEADY_MEASURES };
@@ -57,7 +57,7 @@ struct steady_finding {
 	int64_t stage;
 	bool found;
 	int64_t from_ns, to_ns; /* on the clock of the windows */
-	size_t windows;         /* of the steady part; if not found, those that were looked at */
+	size_t windows;         /* the steady part's; if not found, those looked at */
 	bool tokens;            /* throughput is in tokens; false: in requests */
 	struct steady_figures figures[STEADY_MEASURES];
 	double visible; /* the least of theirs */

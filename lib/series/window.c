@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* More kinds than there will ever be: what a file can make us remember is limited. */
+/* More kinds than there will ever be: a file's demand on memory is limited. */
 enum { KINDS_MAX = 64 };
 
 /* The members that are sums, and those that are histograms, in the order in which they are written. */
@@ -146,7 +146,7 @@ void window_merge(struct window *into, const struct window *from)
 
 size_t window_memory(const struct window *w)
 {
-	/* with what the allocator and the set add to each piece */
+	/* with the overhead of the allocator and the set for each piece */
 	size_t sum = sizeof *w + 48 + (w->failures ? w->failures_count * sizeof *w->failures + 16 : 0);
 	for
 		EACH(i, histograms)
@@ -264,7 +264,7 @@ static int read_histograms(struct window *w, const struct jdoc *doc, jdoc_id map
 			if (histogram_read(*h, doc, values, &why) < 0)
 				return ipf_error_set(err, why.kind, "%s: %s", histograms[i].name, why.text);
 			if (histogram_count(*h) == 0)
-				return jdoc_expected(doc, values, histograms[i].name, "a histogram that has values", err);
+				return jdoc_expected(doc, values, histograms[i].name, "a histogram with values", err);
 		}
 	return 0;
 }

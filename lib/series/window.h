@@ -1,5 +1,5 @@
-/* What happened in one window of a run: in a stage, from t_ns to t_ns + length_ns. Windows are added up, over requests,
- * over shards, and over neighbours to longer windows. See "Windows" in ipf-results(5), which defines every member.
+/* One window of a run: a stage's events from t_ns to t_ns + length_ns. Windows are added up, over requests, over
+ * shards, and over neighbours to longer windows. See "Windows" in ipf-results(5), which defines every member.
  *
  *     struct window *w = window_new(12, 0, NS_PER_S);        // the thirteenth second of the first stage
  *     w->started++;
@@ -7,8 +7,8 @@
  *     window_write(w, &line);                                // {"window":12,"t_ns":12000000000,…}
  *     window_free(w);
  *
- * Sums saturate instead of overflowing. Out of memory is remembered (memory.h): what could not be added is then
- * missing, and no stream gets another line.
+ * Sums saturate instead of overflowing. Out of memory is remembered (memory.h): later additions are missing, and no
+ * stream gets another line.
  */
 #ifndef IPF_WINDOW_H
 #define IPF_WINDOW_H
@@ -56,7 +56,7 @@ void window_write(const struct window *w, struct buffer *line);
  * contradicts itself, or out of memory. */
 struct window *window_read(const struct jdoc *doc, jdoc_id map, struct ipf_error *err);
 
-/* The bytes that it takes, the same for the same calls on every machine of 64 bits. */
+/* The bytes it takes, the same for the same calls on every machine of 64 bits. */
 size_t window_memory(const struct window *w);
 
 #endif

@@ -1,5 +1,5 @@
 /* How much does a correlated series of measurements tell about its mean? Neighbours in time resemble each other (the
- * same queue, the same batch), so that n of them tell less than n independent ones would: as much as n_eff.
+ * same queue, the same batch), so n of them tell less than n independent ones would: as much as n_eff.
  *
  *     struct mean_estimate e = mean_estimate_of(values, count);
  *     double half = e.error * student_quantile(STUDENT_95, e.n_eff - 1);     // ± of the 95 % interval
@@ -18,8 +18,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Series that are longer are replaced by the means of this many batches of neighbours for the autocorrelation, so that
- * the work does not grow with the square of their length. The variance of the mean is the same. */
+/* Series that are longer are replaced by the means of this many batches of neighbours for the autocorrelation, so the
+ * work does not grow with the square of their length. The variance of the mean is the same. */
 #define AUTOCORRELATION_BATCHES 2048
 
 /* The sum of the products of two values that are `lag` apart, less the mean, divided by count. */

@@ -1,17 +1,17 @@
-/* How much would a sum change if it were measured again? From what its parts in successive blocks of time add to it,
- * although neighbours resemble each other.
+/* How much would a sum change if it were measured again? The noise of a sum, from its parts in successive blocks of
+ * time, although neighbours resemble each other.
  *
  *     double parts[48] = …;                       // of the total's deviation, in the order of time
  *     struct block_noise noise = block_noise_of(parts, 48);
  *     double half = student_critical(0.05, noise.degrees) * sqrt(noise.variance);
  *
- * Batch means: blocks that are long beside the correlation of what happens in them are nearly independent, and then the
- * variance of their sum is their number times that between them. Blocks are joined in pairs until a positive
- * correlation of neighbours is no longer visible (at most twice its standard error) or fewer than 2 * BLOCKS_FEWEST
- * would remain; what then still is visible enters as that of an autoregressive process, (1 + r) / (1 - r), as in
- * Tafazzoli, Steiger and Wilson, "N-Skart: A nonsequential skewness- and autoregression-adjusted batch-means procedure
- * for simulation analysis", IEEE Transactions on Automatic Control 56(2), 2011. A negative correlation, as of what one
- * block leaves to the next, counts only where it is beyond twice its standard error.
+ * Batch means: blocks that are long beside the correlation of their events are nearly independent. The variance of
+ * their sum is then their number times that between them. Blocks are joined in pairs until a positive correlation of
+ * neighbours is no longer visible (at most twice its standard error) or fewer than 2 * BLOCKS_FEWEST would remain. A
+ * correlation still visible enters as that of an autoregressive process, (1 + r) / (1 - r), as in Tafazzoli, Steiger
+ * and Wilson, "N-Skart: A nonsequential skewness- and autoregression-adjusted batch-means procedure for simulation
+ * analysis", IEEE Transactions on Automatic Control 56(2), 2011. A negative correlation, as of work that one block
+ * leaves to the next, counts only where it is beyond twice its standard error.
  *
  * Pure; the same bits on every machine.
  */
@@ -28,13 +28,13 @@ enum {
 };
 
 struct block_noise {
-	double variance; /* of the sum of the parts; NAN: fewer than 2 blocks */
-	double degrees;  /* of freedom of that estimate: the blocks that were used, less 1 */
+	double variance; /* the variance of the sum of the parts; NAN: fewer than 2 blocks */
+	double degrees;  /* degrees of freedom of that estimate: the blocks used, less 1 */
 	double
 		independent; /* as many independent parts tell as much (autocorrelation.h), if the caller says; 0: not known */
 };
 
-/* The parts of one run; what they have in common is not noise: their mean is subtracted. Values must be finite. */
+/* The parts of one run; their common part is not noise: their mean is subtracted. Values must be finite. */
 struct block_noise block_noise_of(const double *parts, size_t count);
 /* The noise of the sum of two independent sums. One without degrees of freedom adds its variance only; NAN, not known,
  * stays NAN. Degrees of freedom as by F. E. Satterthwaite, Biometrics Bulletin 2(6), 1946. */

@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* ln 2 in two parts. The first ends in 21 zero bits, so that its product with an exponent is exact. */
+/* ln 2 in two parts. The first ends in 21 zero bits, so its product with an exponent is exact. */
 #define LN2_HIGH 0x1.62e42fefap-1
 #define LN2_LOW  0x1.cf79abc9e3b3ap-40
 #define INV_LN2  0x1.71547652b82fep+0
@@ -65,8 +65,8 @@ double exact_log(double x)
 	e = (int64_t)(bits - SQRT_HALF) >> 52;
 	m = double_of(bits - ((uint64_t)e << 52));
 	e -= below;
-	/* ln m = ln c + ln(1 + r) with c = k/128 nearest to m, so that m - c is exact. As |r| < 0.0056, seven terms of the
-	 * series are accurate to 2^-58 of r. Near 1 they are the whole sum, so that nothing cancels. */
+	/* ln m = ln c + ln(1 + r) with c = k/128 nearest to m, so m - c is exact. As |r| < 0.0056, seven terms of the
+	 * series are accurate to 2^-58 of r. Near 1 they are the whole sum, so nothing cancels. */
 	k = to_whole(m, WHOLE / 128, &nearest);
 	r = (m - nearest) * near_one[k - 91].inverse;
 	square = r * r;

@@ -1,4 +1,4 @@
-/* Logarithm, exponential, power and gamma function that return the same bits on every machine, so that the C library's
+/* Logarithm, exponential, power and gamma function that return the same bits on every machine, so the C library's
  * rounding never shows in a schedule.
  *
  * They use only IEEE additions and multiplications, which round the same way everywhere, and ldexp, which is exact. The

@@ -81,8 +81,8 @@ static int64_t count_at(const struct histogram *h, int index)
 	return index >= h->first && index - h->first < h->range ? h->counts[index - h->first] : 0;
 }
 
-/* Makes room for the buckets from `low` to `high`, and as much again as there was on the side that grows, so that the
- * copies are few. -1: out of memory. */
+/* Makes room for the buckets from `low` to `high`, and as much again as there was on the side that grows, so the copies
+ * are few. -1: out of memory. */
 static int reach(struct histogram *h, int low, int high)
 {
 	int first = h->range ? h->first : low, end = h->range ? h->first + h->range : low;

@@ -28,21 +28,21 @@ struct histogram;
 struct histogram *histogram_new(void);              /* fine; NULL: out of memory */
 struct histogram *histogram_new_coarse(void);       /* NULL: out of memory */
 void histogram_free(struct histogram *h);           /* NULL is fine */
-size_t histogram_memory(const struct histogram *h); /* the bytes that it takes; 0 for NULL */
+size_t histogram_memory(const struct histogram *h); /* the bytes it takes; 0 for NULL */
 /* Adds `count` times the value. A negative value counts as 0; count <= 0 adds nothing. */
 void histogram_add(struct histogram *h, int64_t value, int64_t count);
 /* Both must be fine, or both coarse. */
 void histogram_merge(struct histogram *into, const struct histogram *from);
 
 int64_t histogram_count(const struct histogram *h);
-/* Of an empty histogram the integers are IPF_ABSENT, the doubles NAN. */
+/* For an empty histogram the integers are IPF_ABSENT, the doubles NAN. */
 int64_t histogram_min(const struct histogram *h);
 int64_t histogram_max(const struct histogram *h);
 double histogram_mean(const struct histogram *h);
 double histogram_std(const struct histogram *h);                  /* population standard deviation, from the buckets */
 double histogram_percentile(const struct histogram *h, double p); /* p in 0 … 100; interpolated as in samples.h */
 
-/* The buckets that are not empty, in order: begin with *next = 0. false: there is none any more. */
+/* The non-empty buckets, in order: begin with *next = 0. false: there is none any more. */
 struct histogram_bucket {
 	int64_t low, high, count; /* values from low to high */
 };
@@ -50,10 +50,10 @@ bool histogram_next(const struct histogram *h, int *next, struct histogram_bucke
 
 /* Appends {"count":…,"min":…,"max":…,"sum":…,"buckets":[[index,count],…]}, see ipf-results(5). */
 void histogram_write(const struct histogram *h, struct buffer *out);
-/* The same as the end of a map that the caller has begun: "count":…} */
+/* The same as the end of a map the caller has begun: "count":…} */
 void histogram_write_members(const struct histogram *h, struct buffer *out);
-/* Reads that and adds it to `h`, which says whether it is fine or coarse. -1: IPF_INPUT for a histogram that
- * contradicts itself, or out of memory; `h` is then unchanged. */
+/* Reads that and adds it to `h`, which says whether it is fine or coarse. -1: IPF_INPUT for a histogram contradicting
+ * itself, or out of memory; `h` is then unchanged. */
 int histogram_read(struct histogram *h, const struct jdoc *doc, jdoc_id node, struct ipf_error *err);
 
 #endif

@@ -1,7 +1,7 @@
 /* Log-linear buckets: the arithmetic that histogram.h and ipf-fire's delay_histogram.h share.
  *
- * Every octave from 2^k to 2^(k+1) has 2^bits buckets of the same width, so that the relative error is the same
- * everywhere. Values below 2^bits have a bucket each. With constant `bits` a call costs a few instructions.
+ * Every octave from 2^k to 2^(k+1) has 2^bits buckets of the same width, so the relative error is the same everywhere.
+ * Values below 2^bits have a bucket each. With constant `bits` a call costs a few instructions.
  */
 #ifndef IPF_LOG_LINEAR_H
 #define IPF_LOG_LINEAR_H

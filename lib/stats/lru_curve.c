@@ -7,7 +7,7 @@ int64_t lru_size(int k)
 	return (INT64_C(4) + k % 4) << (k / 4) >> 2;
 }
 
-/* The first size that is at least `blocks`. */
+/* The first size at least `blocks`. */
 static int size_for(int64_t blocks)
 {
 	int octave = 63 - __builtin_clzll((uint64_t)blocks);
@@ -33,7 +33,7 @@ static void add_blocks(struct lru_curve *c, int64_t prompt, int64_t blocks)
 		c->sums[i] += blocks;
 }
 
-/* Blocks that were used last by prompts after this one. */
+/* Blocks used last by prompts after this one. */
 static int64_t used_since(const struct lru_curve *c, int64_t prompt)
 {
 	int64_t sum = 0;

@@ -1,4 +1,4 @@
-/* What a prefix cache of any size finds, in one pass: the distances of Mattson, Gecsei, Slutz and Traiger ("Evaluation
+/* The hits of prefix caches of any size, in one pass: the distances of Mattson, Gecsei, Slutz and Traiger ("Evaluation
  * techniques for storage hierarchies", 1970). A cache of N blocks that replaces the least recently used one has a block
  * if fewer than N other blocks were used since it was; so the number of these is kept for each hit, and the hits of any
  * N are those of at most N.
@@ -26,7 +26,7 @@ struct lru_curve {
 	const struct prefix_tree *tree;
 	uint32_t *last; /* for each node: the number of the prompt that used it last, from 1; 0: none */
 	int64_t *kept;  /* for each prompt: its blocks that no later one has used */
-	int64_t *sums;  /* of these: a Fenwick tree (Fenwick 1994), from 1 */
+	int64_t *sums;  /* sums of these: a Fenwick tree (Fenwick 1994), from 1 */
 	int64_t prompts, now;
 	int64_t largest;         /* blocks of the largest prompt: a cache that is smaller could not serve it */
 	int64_t hits[LRU_SIZES]; /* tokens found at a distance of more than size k-1 and at most size k */

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Print exp_table.h: the powers of two that exact_exp starts from, from 60-digit arithmetic.
+"""Print exp_table.h: exact_exp's powers of two, from 60-digit arithmetic.
 
     python3 lib/stats/make_exp_table.py >lib/stats/exp_table.h
 """

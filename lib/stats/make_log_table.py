@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Print log_table.h: the logarithms that exact_log starts from, from 60-digit arithmetic.
+"""Print log_table.h: exact_log's logarithms, from 60-digit arithmetic.
 
     python3 lib/stats/make_log_table.py >lib/stats/log_table.h
 """
@@ -7,7 +7,7 @@
 from decimal import Decimal, getcontext
 
 STEPS = 128
-FIRST, LAST = 91, 181  # the multiples of 1/128 that are nearest to the roots of 1/2 and of 2
+FIRST, LAST = 91, 181  # the multiples of 1/128 nearest to the roots of 1/2 and of 2
 
 HEAD = """\
 /* Made by make_log_table.py; do not edit.

@@ -13,7 +13,7 @@
  *   3. The truncation is the smallest d that minimises it: 5d values are the warm-up.
  *
  * At most half of the series is truncated, so a warm-up that is longer is not recognised as such: a caller must check
- * that the rest has no trend.
+ * the rest has no trend.
  *
  * Pure; the same bits on every machine.
  */
@@ -24,7 +24,7 @@
 #include <stddef.h>
 
 #define MSER_BATCH  5
-#define MSER_FEWEST 20 /* values: four batches, so that there is a choice */
+#define MSER_FEWEST 20 /* values: four batches, so there is a choice */
 
 /* Sets *from to the first value after the warm-up. False: fewer values than MSER_FEWEST. Values must be finite. */
 bool mser5(const double *values, size_t count, size_t *from);

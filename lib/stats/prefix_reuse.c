@@ -11,7 +11,7 @@
 struct prefix_reuse_prompt {
 	int64_t at_ns, inherited;
 	size_t first, count, index;
-	int64_t rest;               /* tokens that are in no block */
+	int64_t rest;               /* tokens in no block */
 	int64_t tokens, hit_tokens; /* set by prefix_reuse_compute */
 };
 
@@ -47,7 +47,7 @@ void prefix_reuse_begin(struct prefix_reuse *r, int64_t at_ns, int64_t inherited
 		r->chain = 0;
 }
 
-/* A block that was cut is another block. */
+/* A block cut is another block. */
 void prefix_reuse_add_answer(struct prefix_reuse *r, uint64_t id, int64_t tokens)
 {
 	r->chain = hash_index_key(r->chain * 31 + hash_index_key(id + 1) + (uint64_t)tokens * UINT64_C(0x9e3779b97f4a7c15));

@@ -1,7 +1,7 @@
-/* What prompts have in common: the share of repeated blocks, and the hits of a prefix cache without a size limit.
+/* Common beginnings of prompts: the share of repeated blocks, and the hits of a prefix cache without a size limit.
  *
  * A prompt is a sequence of blocks, each with an id and a length. A prefix cache finds the leading blocks of a prompt
- * that begin an earlier prompt in the same order. "Earlier" is by arrival if all requests have one.
+ * beginning an earlier prompt in the same order. "Earlier" is by arrival if all requests have one.
  *
  *     struct prefix_reuse reuse = {0};
  *     prefix_reuse_begin(&reuse, at_ns, 0);               // for each prompt …
@@ -35,10 +35,10 @@ struct prefix_reuse {
 	bool failed;             /* memory ran out */
 	int64_t repeated_blocks; /* blocks whose id occurs in an earlier prompt */
 	/* set by prefix_reuse_compute */
-	int64_t leading_blocks; /* blocks of a beginning that an earlier prompt has too */
+	int64_t leading_blocks; /* blocks of a beginning an earlier prompt has too */
 	int64_t max_blocks;     /* in a prompt */
-	int64_t tokens;         /* of all prompts; IPF_ABSENT, as all sums here: more than can be counted */
-	int64_t hit_tokens;     /* of them, what the cache finds */
+	int64_t tokens;         /* all prompts together; IPF_ABSENT, as all sums here: more than can be counted */
+	int64_t hit_tokens;     /* the part of them found in the cache */
 };
 
 /* Begins a prompt. `inherited` tokens of it are the prompt and the answer of the previous turn, which always hit.
@@ -46,7 +46,7 @@ struct prefix_reuse {
 void prefix_reuse_begin(struct prefix_reuse *r, int64_t at_ns, int64_t inherited);
 /* Adds a block. In a prompt that inherits, the blocks continue those of the previous prompt. */
 void prefix_reuse_add_block(struct prefix_reuse *r, uint64_t id, int64_t tokens);
-/* Adds tokens that are in no block and therefore never hit. */
+/* Adds tokens in no block and therefore never hit. */
 void prefix_reuse_add_rest(struct prefix_reuse *r, int64_t tokens);
 /* Adds a block of the answer. The next prompt, which inherits it, has it before its own blocks. */
 void prefix_reuse_add_answer(struct prefix_reuse *r, uint64_t id, int64_t tokens);
@@ -63,7 +63,7 @@ struct prefix_reuse_view {
 	size_t index; /* in the order in which prompts were begun */
 	const struct prefix_reuse_block *blocks;
 	size_t block_count;
-	int64_t rest; /* tokens that are in no block */
+	int64_t rest; /* tokens in no block */
 	int64_t tokens, hit_tokens;
 };
 struct prefix_reuse_view prefix_reuse_prompt(const struct prefix_reuse *r, size_t i);

@@ -59,7 +59,7 @@ void prefix_tree_halve(struct prefix_tree *tree, uint32_t *map)
 	uint32_t kept = 1;
 	if (tree->count == 0)
 		return;
-	/* in the order of numbers, so that a node's parent has been decided on */
+	/* in the order of numbers, so a node's parent has been decided on */
 	bool *left_out = calloc(tree->count, sizeof *left_out);
 	if (!left_out) {
 		tree->failed = true;

@@ -1,5 +1,5 @@
-/* The beginnings of prompts as a tree: a node is a block of tokens after all the blocks before it, so that two prompts
- * that begin alike share the nodes of what they have in common, and a prompt is one node: that of its last block.
+/* The beginnings of prompts as a tree: a node is a block of tokens after all the blocks before it, so two prompts share
+ * the nodes of their common beginning, and a prompt is one node: that of its last block.
  *
  *     struct prefix_tree tree = {0};
  *     uint32_t node = PREFIX_ROOT;
@@ -7,8 +7,8 @@
  *     if (tree.failed) …
  *     prefix_tree_release(&tree);
  *
- * A node's number is greater than that of its parent. Memory is bounded by prefix_tree_halve(), which joins blocks in
- * pairs: what is known of a larger trace is known in larger blocks.
+ * A node's number is greater than its parent's. Memory is bounded by prefix_tree_halve(), which joins blocks in pairs:
+ * a larger trace is known in larger blocks.
  */
 #ifndef IPF_PREFIX_TREE_H
 #define IPF_PREFIX_TREE_H
@@ -41,7 +41,7 @@ struct prefix_tree {
 /* The node with this key after `parent`, which is added if it is new. The parent, if memory runs out. */
 uint32_t prefix_tree_add(struct prefix_tree *tree, uint32_t parent, uint64_t key, uint32_t tokens);
 /* Leaves out every other node from the root on. `map` (one for each node, set here) is where a node is from now on: its
- * own new number, or that of its parent. */
+ * own new number, or its parent's. */
 void prefix_tree_halve(struct prefix_tree *tree, uint32_t *map);
 void prefix_tree_release(struct prefix_tree *tree);
 

@@ -87,7 +87,7 @@ double rng_uniform(struct rng *rng)
 
 /* Marsaglia and Tsang, The Ziggurat Method for Generating Random Variables (2000): a random point of a random layer is
  * under the density for sure if the layer above covers its x; otherwise that is checked. Unlike in their version,
- * layer, sign and position use different bits. What one draw in fifty needs is in separate functions, so that the other
+ * layer, sign and position use different bits. The code for one draw in fifty is in separate functions, so the other
  * draws need not save registers. */
 
 /* Whether a random point at this x, which the layer above does not cover, is under the density, e^-exponent. The layer
@@ -142,7 +142,7 @@ RARELY static double normal_rest(struct rng *rng, size_t layer, double x)
 static double normal_from(struct rng *rng, uint64_t bits)
 {
 	size_t layer = bits % LAYERS;
-	double x = (double)((int64_t)bits >> 10) * 0x1p-53 * normal_edges[layer]; /* of either sign */
+	double x = (double)((int64_t)bits >> 10) * 0x1p-53 * normal_edges[layer]; /* positive or negative */
 
 	return fabs(x) < normal_edges[layer + 1] ? x : normal_rest(rng, layer, x);
 }
@@ -153,8 +153,8 @@ double rng_normal(struct rng *rng)
 }
 
 /* Marsaglia and Tsang, A Simple Method for Generating Gamma Variables (2000). Their squeeze, u < 1 - 0.0331 x^4, saves
- * most draws the logarithms, whatever the shape. The bound that it approximates is a d-th power, and d is at least 2/3:
- * by Bernoulli's inequality a larger d allows a tighter squeeze, which saves more of them. */
+ * most draws the logarithms, whatever the shape. The bound it approximates is a d-th power, and d is at least 2/3: by
+ * Bernoulli's inequality a larger d allows a tighter squeeze, which saves more of them. */
 struct gamma_shape gamma_shape_of(double shape)
 {
 	double d = (shape < 1 ? shape + 1 : shape) - 1.0 / 3;
@@ -163,7 +163,7 @@ struct gamma_shape gamma_shape_of(double shape)
 		.d = d, .c = 1 / sqrt(9 * d), .squeeze = 0.0331 * 2 / 3 / d, .power = shape < 1 ? 1 / shape : 0};
 }
 
-/* All bits are drawn at once, so that the generator's state stays in registers. */
+/* All bits are drawn at once, so the generator's state stays in registers. */
 double rng_gamma_of(struct rng *rng, const struct gamma_shape *g)
 {
 	uint64_t for_power = g->power > 0 ? rng_next(rng) : 0;

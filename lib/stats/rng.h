@@ -1,12 +1,12 @@
-/* Seeded random number generators. Each decision draws from a separate generator with its own name, so that an
- * additional option does not change the numbers that the other decisions draw.
+/* Seeded random number generators. Each decision draws from a separate generator with its own name, so an additional
+ * option does not change the numbers the other decisions draw.
  *
  *     struct rng gaps;
  *     rng_init(&gaps, seed, "gaps", stage);   // seed, name and index determine the numbers, on every machine
  *     double x = rng_exponential(&gaps);
  *
  * The generator is xoshiro256++, seeded by the SHA-256 of seed, name and index. The distributions use exact_math.h, so
- * that the rounding of the C library never shows in a schedule.
+ * the rounding of the C library never shows in a schedule.
  */
 #ifndef IPF_RNG_H
 #define IPF_RNG_H
@@ -25,7 +25,7 @@ double rng_exponential(struct rng *rng);             /* mean 1 */
 double rng_normal(struct rng *rng);                  /* mean 0, standard deviation 1 */
 double rng_gamma(struct rng *rng, double shape);     /* scale 1, mean = shape; shape > 0 */
 
-/* The same for many draws with one shape: what depends only on the shape is computed once. */
+/* The same for many draws with one shape: values that depend only on the shape are computed once. */
 struct gamma_shape {
 	double d, c, squeeze, power;
 };

@@ -180,7 +180,7 @@ double samples_percentile(struct samples *s, double p)
 	return part < 0.5 ? low + (high - low) * part : high - (high - low) * (1 - part);
 }
 
-/* Compensated sum (Neumaier), so that the order of the values hardly matters. */
+/* Compensated sum (Neumaier), so the order of the values hardly matters. */
 static double sum_of(const double *values, size_t count)
 {
 	double sum = 0, lost = 0;

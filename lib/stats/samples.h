@@ -34,7 +34,7 @@ void samples_add(struct samples *s, double value);
 double *samples_reserve(struct samples *s, size_t more);
 void samples_clear(struct samples *s); /* keeps its memory */
 void samples_sort(struct samples *s);
-/* Prepares many samples for a few percentiles, which then only sort what is next to them: in a third of the time of
+/* Prepares many samples for a few percentiles, which then only sort their neighbourhood: in a third of the time of
  * samples_sort. The figures below are to be asked before, as their last digits can depend on the order. */
 void samples_partition(struct samples *s);
 void samples_release(struct samples *s);

@@ -43,7 +43,7 @@ static void sort_by_digit(const uint64_t *from, uint64_t *to, size_t count, unsi
 		to[counts[digit_of(from[i], pass)]++] = from[i];
 }
 
-/* Sorts by the digits that differ, with `spare` as room. Returns where the sorted keys are: one of both. */
+/* Sorts by the differing digits, with `spare` as room. Returns where the sorted keys are: one of both. */
 static uint64_t *sort_by_digits(uint64_t *keys, uint64_t *spare, size_t count, size_t (*counts)[DIGITS])
 {
 	for (size_t i = 0; i < count; i++)

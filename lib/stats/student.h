@@ -27,8 +27,8 @@ double student_quantile(double z, double degrees);
 double student_two_sided(double t, double degrees);
 /* The t that |T| exceeds with this probability, 0 < probability < 1: 12.706 for 0.05 and one degree of freedom. */
 double student_critical(double probability, double degrees);
-/* The probability that the ratio of two estimates of one variance is at least this: the tail of the F distribution, of
- * which that of t² with one degree above is a case. */
+/* The probability the ratio of two estimates of one variance is at least this: the tail of the F distribution, of which
+ * that of t² with one degree above is a case. */
 double variance_ratio_tail(double ratio, double degrees_above, double degrees_below);
 
 #endif

@@ -22,7 +22,7 @@
 struct trend {
 	double slope;   /* per step from one value to the next; NAN: fewer than TREND_FEWEST values, or out of memory */
 	double error;   /* its standard error; 0 if the values are on a line */
-	double degrees; /* of freedom: effective size of the residuals less 2; may be below 1 */
+	double degrees; /* degrees of freedom: effective size of the residuals less 2; may be below 1 */
 };
 
 /* Values must be finite. */

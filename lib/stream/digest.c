@@ -1,6 +1,6 @@
 #include "stream/digest.h"
 
-/* The functions without a context of the library: they allocate nothing, so that no step of a digest can fail. */
+/* The functions without a context of the library: they allocate nothing, so no step of a digest can fail. */
 #define OPENSSL_SUPPRESS_DEPRECATED
 #include <openssl/sha.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* SHA-256 of data that comes in pieces, by OpenSSL.
+/* SHA-256 of data coming in pieces, by OpenSSL.
  *
  *     struct digest *d = digest_new();
  *     digest_update(d, bytes, len);     // any number of times

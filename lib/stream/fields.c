@@ -93,7 +93,7 @@ static int read_one(const struct field *f, void *object, const struct jdoc *doc,
 	return good ? 0 : jdoc_expected(doc, node, f->name, wanted[f->type], err);
 }
 
-/* Writers use the table's order, so that nearly always the next field is the one after the last match. */
+/* Writers use the table's order, so nearly always the next field is the one after the last match. */
 static size_t find(const struct field *fields, size_t count, size_t hint, const struct jdoc *doc, jdoc_id key)
 {
 	for (size_t i = 0; i < count; i++) {

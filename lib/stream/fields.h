@@ -19,17 +19,17 @@
 enum field_type {
 	FIELD_INT,    /* int64_t; IPF_ABSENT if absent */
 	FIELD_UINT,   /* the same, 0 or more */
-	FIELD_TOKENS, /* the same, a number of tokens that is possible (token_count.h) */
+	FIELD_TOKENS, /* the same, a number of tokens possible (token_count.h) */
 	FIELD_BOOL,   /* bool; false is written only if required */
 	FIELD_TEXT,   /* struct slice: the JSON verbatim, a text with its quotes; an absent slice if absent */
-	FIELD_NAME,   /* the same for a name: without what safe_text.h escapes */
+	FIELD_NAME,   /* the same for a name: without characters safe_text.h escapes */
 	FIELD_LIST,
 	FIELD_INTEGERS, /* the same for a list of integers of 0 or more */
 	FIELD_MAP,
 	FIELD_TAGS, /* a list or a map, all of whose names and texts are like a FIELD_NAME */
 };
 
-/* The largest integer of a field, so that the sum of a few never overflows: in nanoseconds since 1970, the year 2043.
+/* The largest integer of a field, so the sum of a few never overflows: in nanoseconds since 1970, the year 2043.
  */
 #define FIELD_INT_MAX ((INT64_C(1) << 61) - 1)
 
@@ -54,7 +54,7 @@ struct field {
 #define FIELD(type_, struct_, member_)          NAMED_FIELD(#member_, type_, struct_, member_, false)
 #define REQUIRED_FIELD(type_, struct_, member_) NAMED_FIELD(#member_, type_, struct_, member_, true)
 
-/* A whole table, for those who read what it says. */
+/* A whole table, for those who read its contents. */
 struct field_table {
 	const struct field *fields;
 	size_t count;
@@ -73,8 +73,8 @@ void fields_init(const struct field *fields, size_t count, void *object);
  * err says `NAME: expected …` or `NAME: missing`. At most FIELDS_MAX fields. */
 int fields_read(const struct field *fields, size_t count, void *object, const struct jdoc *doc, jdoc_id map,
                 struct ipf_error *err);
-/* The fields that the last line had, in their order, and those that it had not, integers first: nearly always those of
- * the next one. Zero-initialise. */
+/* The fields the last line had, in their order, and those it had not, integers first: nearly always those of the next
+ * one. Zero-initialise. */
 struct fields_shape {
 	size_t count, absent_integers, absent_count;
 	unsigned char list[FIELDS_MAX], absent[FIELDS_MAX];
@@ -82,9 +82,8 @@ struct fields_shape {
 
 /* The same for a line in the form that fields_write gives it, without a document: in a tenth of the time. False: it has
  * another form (other members or another order, spaces, null, a negative integer, a map, a list of anything but such
- * integers), or is wrong; the
- * object is undefined then, and fields_read says what is wrong. For tables without FIELD_NAME, of at most
- * FIELDS_MAX fields. `shape`: of the lines of one stream and one table. */
+ * integers), or is wrong; the object is undefined then, and fields_read names the fault. For tables without FIELD_NAME,
+ * of at most FIELDS_MAX fields. `shape`: of the lines of one stream and one table. */
 bool fields_read_line(const struct field *fields, size_t count, void *object, struct slice line,
                       struct fields_shape *shape);
 /* Writes the fields that are not absent as members of the map that is open in `w`. */

@@ -34,7 +34,7 @@ static const char *read_number(const char *at, const char *end, int64_t *number)
 	return at == first ? NULL : at;
 }
 
-/* The mark that begins at `at`. */
+/* The mark beginning at `at`. */
 static bool read_mark(struct slice text, const char *at, struct media_mark *mark)
 {
 	const char *end = text.data + text.len, *next = at + sizeof MARK_BEGIN - 1;
@@ -93,10 +93,10 @@ int media_file_open(const char *path, int64_t *bytes, struct ipf_error *err)
 
 /* ---- writing ---- */
 
-#define DIGEST_BYTES 16 /* of a SHA-256: two media with the same do not occur */
+#define DIGEST_BYTES 16 /* a SHA-256's first: no two media with the same occur */
 
 struct known_medium {
-	uint64_t key; /* of the digest */
+	uint64_t key; /* the digest's */
 	unsigned char digest[DIGEST_BYTES];
 	struct media_range range;
 };

@@ -1,5 +1,5 @@
 /* The media file of a trace: its images, audio and video, which the lines of the trace name instead of containing them,
- * so that a trace stays small and the memory of ipf-fire does not follow its bodies. See ipf-trace(5).
+ * so a trace stays small and the memory of ipf-fire does not follow its bodies. See ipf-trace(5).
  *
  * The file begins with MEDIA_FILE_HEAD; after it come the base64 texts of the media, one after another. A request names
  * one by a mark, "{ipf-media:BEGIN+LENGTH}" in bytes of the file, which stands alone in a JSON string or behind the
@@ -24,10 +24,10 @@ struct media_range {
 	int64_t begin, len;
 };
 
-/* A mark in a text of JSON: the range that it names, and its place. */
+/* A mark in a text of JSON: the range it names, and its place. */
 struct media_mark {
 	struct media_range range;
-	bool decoded; /* between LF and CR: what the base64 text encodes */
+	bool decoded; /* between LF and CR: the bytes the base64 text encodes */
 	size_t begin, end;
 };
 
@@ -41,10 +41,10 @@ int media_file_open(const char *path, int64_t *bytes, struct ipf_error *err);
 /* Writes a media file. */
 struct media_writer;
 int media_writer_open(struct media_writer **writer, const char *path, struct ipf_error *err);
-/* Writes bytes in base64, once: a medium that was written before has the same range. -1: the file cannot be written, or
- * out of memory. */
+/* Writes bytes in base64, once: a medium written before has the same range. -1: the file cannot be written, or out of
+ * memory. */
 int media_writer_add(struct media_writer *w, struct slice bytes, struct media_range *range, struct ipf_error *err);
-/* Closes the file, and frees the writer. -1: what was written before was not kept. */
+/* Closes the file, and frees the writer. -1: earlier bytes were not kept. */
 int media_writer_close(struct media_writer *w, struct ipf_error *err);
 
 #endif

@@ -16,7 +16,7 @@ struct metric_spec {
 	const char *name;                            /* "ttft": in --slo and, followed by _ms, in JSON and CSV */
 	const char *label;                           /* "TTFT" */
 	const char *remark;                          /* "last attempt"; NULL: none */
-	size_t offset;                               /* of the int64_t nanoseconds in struct result */
+	size_t offset;                               /* the int64_t nanoseconds' in struct result */
 	bool from_due, of_stream, of_tokens, server; /* METRIC_… of metric_rows.h */
 };
 
@@ -27,7 +27,7 @@ static inline int64_t metric_of_result(const struct result *result, enum metric 
 	return *(const int64_t *)((const char *)result + metrics[m].offset);
 }
 
-/* The metric of this name that an objective may limit; METRIC_COUNT: there is none. */
+/* The metric of this name an objective may limit; METRIC_COUNT: there is none. */
 enum metric metric_find(const char *name, size_t len);
 
 #endif

@@ -1,6 +1,6 @@
-/* The metrics of a request that have a distribution, a row each. Everything that lists metrics is made from these rows:
- * members of struct result and of the rows of results (result.h), objectives (metric.h), the figures of the report with
- * their columns and families (catalogue/catalogue.c), and the labels that people see.
+/* The metrics of a request with a distribution, a row each. Everything listing metrics is made from these rows: members
+ * of struct result and of the rows of results (result.h), objectives (metric.h), the figures of the report with their
+ * columns and families (catalogue/catalogue.c), and the labels people see.
  *
  *     METRIC(id, name, label, remark, flags)
  *
@@ -12,7 +12,7 @@
 
 enum metric_flag {
 	METRIC_FROM_DUE = 1,   /* counts from the start of the request: a second version counts from its due time */
-	METRIC_OF_STREAM = 2,  /* only an answer that was streamed has it … */
+	METRIC_OF_STREAM = 2,  /* only an answer streamed has it … */
 	METRIC_OF_TOKENS = 4,  /* … and that has several tokens */
 	METRIC_IN_CURVE = 8,   /* a column of --curve */
 	METRIC_OF_SERVER = 16, /* as the server reports it: never an objective */
@@ -54,7 +54,7 @@ enum metric_flag {
 	METRIC(SERVER_KV_TRANSFER, server_kv_transfer, "KV transfer", "", METRIC_OF_SERVER)                                \
 	METRIC(SERVER_DECODE_QUEUE, server_decode_queue, "decode queue", "", METRIC_OF_SERVER)
 
-/* Requests that fail have these as well. */
+/* Requests failing have these as well. */
 #define METRICS_OF_WAITS(METRIC)                                                                                       \
 	METRIC(LAG, lag, "lag", "", 0)                                                                                     \
 	METRIC(CLIENT_LAG, client_lag, "lag", ", of the client", 0)                                                        \

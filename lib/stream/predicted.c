@@ -78,7 +78,7 @@ double predicted_error(const json_t *predicted, enum twin_error_of of, double pe
 	return isnan(error) ? error_in(predicted, twin_error_names[of], name) : error;
 }
 
-/* ---- what it is a guess for ---- */
+/* ---- the prediction's scope ---- */
 
 static bool has_text(json_t *list, json_t *text)
 {
@@ -124,7 +124,7 @@ const char *predicted_beyond(const char *parameter)
 	for (size_t i = 0; i < sizeof beyond / sizeof *beyond; i++)
 		if (strcmp(parameter, beyond[i].name) == 0)
 			return beyond[i].what;
-	return "a load outside of what any run showed";
+	return "a load outside of those of any run";
 }
 
 /* ---- runs that do not mix ---- */

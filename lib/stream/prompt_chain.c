@@ -27,7 +27,7 @@ static void add_mark(struct prompt_chain *c, struct slice what)
 	c->hash = mix(c->hash, MARK | text_hash_mixed(what));
 }
 
-/* What a server makes tokens of, we do not know how many. */
+/* The server's tokens for it are unknown. */
 static void add_unknown(struct prompt_chain *c, struct slice what)
 {
 	add_mark(c, what);

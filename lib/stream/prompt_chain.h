@@ -9,8 +9,8 @@
  *
  * Token ids are tokens. A text has a token for every 4 bytes, and each message begins a token of its own: that is how
  * "approx" counts. Roles, and parts that are no text, are between tokens: they make prompts differ but have no length,
- * since what a server's chat template makes of them is not known. Of a request with several inputs, the query and the
- * inputs follow each other, each after a mark; a server caches them one by one, so that the chain is `partly` known.
+ * since a server's chat template makes unknown text of them. In a request with several inputs, the query and the inputs
+ * follow each other, each after a mark; a server caches them one by one, so the chain is `partly` known.
  */
 #ifndef IPF_PROMPT_CHAIN_H
 #define IPF_PROMPT_CHAIN_H
@@ -24,13 +24,14 @@
 #define PROMPT_BLOCK 16
 
 struct prompt_chain {
-	void (*block)(struct prompt_chain *chain); /* called after each block; the chain is a member of what it is for */
-	uint64_t hash;                             /* of all tokens so far; at the end of a block, all its bits are good */
-	int64_t tokens;                            /* so far */
+	void (*block)(struct prompt_chain *chain); /* called after each block; the chain is a member of its owner */
+	uint64_t hash;                             /* hash of all tokens so far; at the end of a block, all its bits are
+	                                            * good */
+	int64_t tokens;                            /* tokens so far */
 	bool partly; /* something has no length here, and has one at a server: tools, images; or it has several inputs */
 };
 
-/* What is used while a prompt is read; zero-initialise. */
+/* Memory for reading a prompt; zero-initialise. */
 struct prompt_scratch {
 	struct jdoc doc;
 	struct buffer text;
@@ -39,13 +40,13 @@ void prompt_scratch_release(struct prompt_scratch *scratch);
 
 /* Begins a prompt for a model (a text; absent: not named): models share no cache. */
 void prompt_chain_begin(struct prompt_chain *chain, struct slice model);
-/* Appends the tools and the prompt of a request; of one with "context": "session", what is new in it. -1: IPF_INPUT for
+/* Appends the tools and the prompt of a request; of one with "context": "session", the new part. -1: IPF_INPUT for
  * messages that are none. */
 int prompt_chain_add(struct prompt_chain *chain, const struct trace_request *request, struct prompt_scratch *scratch,
                      struct ipf_error *err);
 /* Appends a message of text; `role` is JSON. The same as prompt_chain_add for a request that has it. */
 void prompt_chain_message(struct prompt_chain *chain, struct slice role, struct slice text);
-/* Appends an answer that the next turn has in its prompt: trace_answer of the trace, or … */
+/* Appends an answer the next turn has in its prompt: trace_answer of the trace, or … */
 int prompt_chain_answer(struct prompt_chain *chain, struct slice answer, struct prompt_scratch *scratch,
                         struct ipf_error *err);
 /* … one of which only the length is known, and that it is the answer to request number `req`:

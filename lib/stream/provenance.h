@@ -16,23 +16,23 @@ struct provenance {
 	json_t *argv;     /* the arguments that shape the content (options_argv); NULL: none; taken over */
 	json_t *from;     /* array: headers of the input streams, entries of data files; NULL: none; taken over */
 	bool has_seed;
-	uint64_t seed;     /* written as text if it does not fit a JSON integer, so that no bit is lost */
-	bool reproducible; /* leave out what changes from run to run: no "created" */
-	bool undated; /* never a "created": for a pure function of the input (ipf-collect), so that the same records give
-	                 the same bytes */
+	uint64_t seed;     /* written as text if it does not fit a JSON integer, so no bit is lost */
+	bool reproducible; /* leave out values changing from run to run: no "created" */
+	bool undated; /* never a "created": for a pure function of the input (ipf-collect), so the same records give the
+	               * same bytes */
 };
 
 /* Returns a new header object with ipf, version, tool, argv, seed, created and from. The caller adds the members of its
  * kind with json_object_set_new. NULL: out of memory. */
 json_t *stream_header(const char *kind, struct provenance *p);
 
-/* The name of a run that is written to this file: that of the file, up to its first dot. New; NULL: it has none, as a
- * standard stream or a device, or one that no terminal should see. */
+/* The name of a run written to this file: that of the file, up to its first dot. New; NULL: it has none, as a standard
+ * stream or a device, or one that no terminal should see. */
 json_t *provenance_run_name(const char *output);
 
 /* {"file": base name, "bytes": …, "sha256": …}: a data file's entry in "from". New; NULL: out of memory. */
 json_t *provenance_file(const char *path, int64_t bytes, const char *sha256);
-/* {"ipf": kind, "lines": …, "sha256": …}: what was read of a stream, for the trailer's "from". New; NULL: out of
+/* {"ipf": kind, "lines": …, "sha256": …}: the part read of a stream, for the trailer's "from". New; NULL: out of
  * memory. */
 json_t *provenance_stream(struct stream_reader *reader);
 

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PART      ((size_t)128 * 1024) /* of a line that is written in parts */
-#define BODY_PART ((size_t)48 * 1024)  /* of its body; a multiple of 3, as base64 needs */
+#define PART      ((size_t)128 * 1024) /* the parts of a line */
+#define BODY_PART ((size_t)48 * 1024)  /* its body's; a multiple of 3, as base64 needs */
 
 struct record_reader {
 	struct stream_reader *stream;
@@ -113,7 +113,7 @@ void record_init(struct record *record)
 /* A line that may be taken out of its buffer while it is written. */
 struct parts {
 	struct buffer *out;
-	size_t begin;                           /* of what has not been told */
+	size_t begin;                           /* the begin of the untold part */
 	int (*grown)(void *data, size_t bytes); /* NULL: all of it stays in `out` */
 	void *data;
 	bool stopped;
@@ -263,7 +263,7 @@ static int parse_error(struct record_reader *r, struct record *record, struct ip
 	return 0;
 }
 
-/* Reads in another form than that of our writers. */
+/* Reads in another form than our writers'. */
 static int read_nodes(struct record_reader *r, jdoc_id reads, struct ipf_error *err)
 {
 	struct record_read *to = r->reads;
@@ -404,5 +404,5 @@ void record_reader_close(struct record_reader *r)
 bool record_history_is_live(const json_t *header)
 {
 	const char *history = json_string_value(json_object_get(header, "history"));
-	return history && strncmp(history, "live", 4) == 0; /* also "live-reasoning" */
+	return history && strncmp(history, "live", 4) == 0; /* "live-reasoning" as well */
 }

@@ -36,7 +36,7 @@ void record_attempt_write(const struct record_attempt *attempt, int64_t count, s
 	jout_end_map(&w);
 }
 
-/* Adds what a record may claim: the sum stays an integer of a stream. */
+/* Adds a value that a record may claim: the sum stays an integer of a stream. */
 static void add(int64_t *sum, int64_t value)
 {
 	*sum = value > FIELD_INT_MAX - *sum ? FIELD_INT_MAX : *sum + value;
@@ -60,7 +60,7 @@ static void count_answer(struct record_attempts *sums, int64_t status, int64_t a
 		sums->asked_min_ns = asked_ns;
 }
 
-/* What lies between an attempt and what followed it: the start of the next one, or the end of the request. */
+/* The time between an attempt and its successor: the start of the next one, or the end of the request. */
 static void count_wait(struct record_attempts *sums, const struct record_attempt *before, int64_t next_ns, bool sent)
 {
 	if (next_ns == IPF_ABSENT || next_ns < before->end_ns)

@@ -1,4 +1,4 @@
-/* An earlier attempt of a request that was sent again (ipf-fire --retry): a member of "attempts" of its record. See
+/* An earlier attempt of a request sent again (ipf-fire --retry): a member of "attempts" of its record. See
  * ipf-records(5).
  */
 #ifndef IPF_RECORD_ATTEMPT_H
@@ -29,11 +29,11 @@ struct record_attempts {
 	int64_t refusals;  /* answers with status 429 or 503 */
 	int64_t waited_ns; /* between the end of an attempt and the start of the next, or the end of the request */
 	bool in_order;     /* each one ends before the next begins, within the times of the request */
-	int64_t early;     /* attempts that began before the time that the server had asked for */
-	int64_t asked, asked_sum_ns, asked_min_ns, asked_max_ns; /* Retry-After: how many answers had it, and of what */
+	int64_t early;     /* attempts beginning before the time the server had asked for */
+	int64_t asked, asked_sum_ns, asked_min_ns, asked_max_ns; /* Retry-After: how many answers had it, and its values */
 };
 
-/* Sums up the list of the record, and what its own answer says. -1: an element is not what ipf-records(5) describes. */
+/* Sums up the list of the record, and its own answer. -1: an element breaks the rules of ipf-records(5). */
 int record_attempts_sum(const struct record *record, struct jdoc *doc, struct record_attempts *sums,
                         struct ipf_error *err);
 

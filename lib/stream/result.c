@@ -9,7 +9,7 @@
 struct result_reader {
 	struct stream_reader *stream;
 	struct jdoc doc;
-	struct fields_shape shape; /* of the last row */
+	struct fields_shape shape; /* the last row's */
 };
 
 #define INT(member_)                                       FIELD(FIELD_INT, struct result, member_)
@@ -267,7 +267,7 @@ int result_reader_next(struct result_reader *r, struct result *result, struct sl
 	int got = stream_reader_next(r->stream, line, err);
 	if (got != 1)
 		return got;
-	/* writers put the member that names the kind first */
+	/* writers put the member naming the kind first */
 	if (begins(*line, "{\"histogram\":"))
 		return RESULT_HISTOGRAM;
 	if (begins(*line, "{\"sample\":"))

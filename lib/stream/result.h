@@ -21,7 +21,7 @@ struct result {
 	int64_t n, req, stage;
 	int64_t copy;                         /* which copy of the request, see schedule.h; absent: the request itself */
 	struct slice id, session, model;      /* texts */
-	int64_t session_requests;             /* of the first request of a session: how many it has */
+	int64_t session_requests;             /* for the first request of a session: how many it has */
 	struct slice response_id, request_id; /* texts: the server's own ids, in the answer and in its headers */
 	int64_t turn;
 	int64_t continues;    /* n of the request whose answer its prompt has, as the server gave it */
@@ -33,7 +33,7 @@ struct result {
 	                          * too-large */
 	struct slice error_text; /* text */
 	int64_t status;
-	bool stale; /* a reset of a reused connection that the server closed before it answered */
+	bool stale; /* a reset of a reused connection the server closed before it answered */
 	int64_t due_ns, ready_ns, start_ns, end_ns;
 	int64_t lag_ns;        /* start − due */
 	int64_t slot_wait_ns;  /* start − ready, if it waited for a slot */
@@ -41,47 +41,48 @@ struct result {
 	int64_t connect_ns;    /* until the TCP connection was there; absent: it was reused, or none was made */
 	int64_t client_lag_ns; /* start − the moment from which on only the client held it back */
 	METRICS_OF_LATENCIES(RESULT_METRIC)
-	int64_t attempts;         /* of a request that was sent again (--retry); absent: it was not */
+	int64_t attempts;         /* for a request sent again (--retry); absent: it was not */
 	int64_t attempt_start_ns; /* start of the last one; absent also if the request ended before it */
 	int64_t retry_wait_ns;    /* between the attempts */
 	int64_t retry_early;      /* attempts before the server wanted them; absent: none */
 	int64_t refusals;         /* answers with status 429 or 503; absent: none */
-	int64_t retry_afters;     /* answers that asked the client to wait … */
+	int64_t retry_afters;     /* answers asking the client to wait … */
 	int64_t retry_after_ns, retry_after_min_ns, retry_after_max_ns; /* … for how long: sum, least, most */
 	int64_t sending_ns; /* the request left so much after `start` at most, or after its connection was ready */
-	int64_t setup_ns, send_waits;          /* until then, and what it waited for: TCP, TLS, a name; absent: nothing */
+	int64_t setup_ns, send_waits;          /* until then, and the reason for waiting: TCP, TLS, a name; absent: none */
 	int64_t first_early_ns, last_early_ns; /* the first, the last content event came so much earlier at most */
 	int64_t stalls, events, coalesced;
-	int64_t choices;                  /* of the content events, if there are several */
+	int64_t choices;                  /* the content events', if there are several */
 	int64_t after_end;                /* content events after the end mark; absent: none */
 	int64_t unread_events;            /* events whose text the descriptor does not read; absent: none */
 	int64_t deadlines, deadlines_met; /* fluidity: tokens after the first, and how many of them met --deadline */
 	int64_t input_tokens, output_tokens, output_tokens_usage, output_tokens_tokenizer;
 	int64_t input_tokens_usage, input_tokens_tokenizer, reasoning_tokens, cached_tokens;
-	int64_t hidden_tokens; /* output tokens that were generated before the first event and not sent */
+	int64_t hidden_tokens; /* output tokens generated before the first event and not sent */
 	int64_t cached_tokens_device, cached_tokens_host, cached_tokens_disk,
 		cached_tokens_remote;                    /* where they were kept */
-	int64_t history_tokens, history_same_tokens; /* of the request that it continues, with its answer: all, and those
-	                                                with which this prompt begins, by the ids that the server lists */
-	int64_t history_generated_tokens, history_cached_tokens, history_text_tokens; /* of that answer: all, those found
-	                                                in the cache, and those that the tokenizer makes of its text */
+	int64_t history_tokens, history_same_tokens; /* tokens of the request it continues, with its answer: all, and those
+	                                              * with which this prompt begins, by the ids the server lists */
+	int64_t history_generated_tokens, history_cached_tokens, history_text_tokens; /* tokens of that answer: all, those
+	                                                                               * found in the cache, and those the
+	                                                                               * tokenizer makes of its text */
 	int64_t cache_write_tokens;                              /* input tokens that were put into the cache */
 	int64_t image_tokens, audio_tokens, output_audio_tokens; /* parts of the input, of the output */
 	int64_t images, audio_clips, video_clips;                /* that were sent */
-	int64_t audio_ns;                                        /* of clips whose length is known */
+	int64_t audio_ns;                                        /* for clips whose length is known */
 	int64_t output_audio_ns;                                 /* the length of the answer, if it is audio */
 	int64_t playback_wait_ns;                                /* how long it stops if it is played while it arrives */
-	int64_t media_bytes;                                     /* of all of them, before base64 */
+	int64_t media_bytes;                                     /* for all of them, before base64 */
 	int64_t spec_drafts, spec_draft_tokens, spec_accepted_tokens; /* speculative decoding; absent: nothing drafted */
 	int64_t reads;                                                /* with content, after the first; absent: see below */
-	int64_t reads_2, reads_3, reads_4, reads_5, reads_6, reads_7, reads_8; /* of them, those of so many tokens */
+	int64_t reads_2, reads_3, reads_4, reads_5, reads_6, reads_7, reads_8; /* reads of so many tokens */
 	int64_t gap_one_ns, gap_several_ns; /* before reads of one token, of several; summed */
 	int64_t asked_input_tokens, asked_output_tokens;
 	int64_t inputs, outputs;     /* how many inputs it had, and how many results came; absent: the API has no inputs */
 	struct slice not_streamed;   /* text: why the response came in one piece: ignored, not-asked, no-streaming */
 	int64_t tool_calls;          /* that the answer consists of; absent: none, or the API does not say where they are */
 	struct slice tokens_source;  /* text: usage, tokenizer, ids, events or none: the source of output_tokens */
-	struct slice doubt;          /* text: what contradicts the counts of tokens; absent: nothing */
+	struct slice doubt;          /* text: the contradiction of the counts of tokens; absent: none */
 	struct slice finish;         /* text: finish reason */
 	struct slice finish_server;  /* text: the server's own word, if it differs */
 	struct slice output_check;   /* text: one of result_output_names; absent: its text was not checked */
@@ -101,7 +102,7 @@ enum result_line { RESULT_END = 0, RESULT_ROW = 1, RESULT_HISTOGRAM = 2, RESULT_
 struct result_reader;
 
 int result_reader_open(struct result_reader **reader, const char *path, struct ipf_error *err);
-/* The same of an input that was opened with stream_reader_open_input, which it takes over, also if it fails. */
+/* The same of an input opened with stream_reader_open_input, which it takes over, also if it fails. */
 int result_reader_begin(struct result_reader **reader, struct stream_reader *input, struct ipf_error *err);
 /* The kind of the next line: RESULT_ROW fills *result; for a histogram, a sample or a window
  * *line is the whole line. RESULT_END
@@ -116,12 +117,12 @@ void result_reader_close(struct result_reader *reader);
  * latency or objective counts it. */
 bool result_hung_up(const struct result *result);
 
-/* Why a response was not streamed, so that it has no first token and no gaps. */
-/* What contradicts the counts of tokens (`doubt`). */
+/* Why a response was not streamed, so it has no first token and no gaps. */
+/* The contradictions of the counts of tokens (`doubt`). */
 enum result_doubt {
 	RESULT_NO_DOUBT,
 	RESULT_USAGE_BELOW_EVENTS,  /* usage counts fewer output tokens than there are content events */
-	RESULT_USAGE_ABOVE_CONTENT, /* … more than there are bytes of content, or tokens that were asked for */
+	RESULT_USAGE_ABOVE_CONTENT, /* … more than there are bytes of content, or tokens asked for */
 	RESULT_CACHED_ABOVE_INPUT,  /* more tokens of the prompt were cached than it has */
 	RESULT_DOUBTS
 };
@@ -138,7 +139,7 @@ enum result_not_streamed {
 extern const char *const result_not_streamed_names[RESULT_NOT_STREAMED_COUNT]; /* as in the row; NULL: streamed */
 enum result_not_streamed result_not_streamed(const struct result *result);
 
-/* What --check-output found of the text of an answer. */
+/* The findings of --check-output in the text of an answer. */
 enum result_output {
 	OUTPUT_VALID,
 	OUTPUT_NOT_JSON,

@@ -176,7 +176,7 @@ static int check_range(json_t *object, size_t index, const char *file, struct ip
 	return 0;
 }
 
-/* Without these nothing can be said of a stage; each is named with what else a stage needs. */
+/* Without these a stage has no meaning; each is named with the other members of a stage. */
 static int check_needed(json_t *object, size_t index, const char *file, struct ipf_error *err)
 {
 	static const char *const needed[] = {"begin_ns", "arrivals", "first_n"};
@@ -312,7 +312,7 @@ void schedule_release(struct schedule *schedule)
 
 /* ---- arrivals ---- */
 
-/* Lines are rendered by hand, into room that is reserved once: ten million of them take a second. */
+/* Lines are rendered by hand, into room reserved once: ten million of them take a second. */
 
 /* The number of decimal digits. The number of bits times log10(2), in units of 1/4096, is at most one too few. */
 static int count_digits(uint64_t value)
@@ -366,7 +366,7 @@ static char *put_int(char *at, int64_t value)
 #define PUT_MEMBER(at, before, value)                                                                                  \
 	(memcpy((at), (before), sizeof(before) - 1), put_int((at) + sizeof(before) - 1, (value)))
 
-enum { LINE_MAX_BYTES = 256, AFTER_MAX_BYTES = 21 }; /* of a line without its "after", of an element of that */
+enum { LINE_MAX_BYTES = 256, AFTER_MAX_BYTES = 21 }; /* size of a line without its "after", and of an element of that */
 
 void schedule_after_write(const struct schedule_arrival *a, struct buffer *to)
 {

@@ -23,7 +23,7 @@ struct schedule_stage {
 	int64_t end_ns;       /* IPF_ABSENT: when all its requests have ended */
 	int64_t slots;        /* the most requests in flight; IPF_ABSENT: no limit */
 	int64_t arrivals;     /* lines of this stage in the schedule */
-	int64_t all_arrivals; /* of a shard: lines of all shards together; 0: the schedule is not a shard */
+	int64_t all_arrivals; /* a shard's: lines of all shards together; 0: the schedule is not a shard */
 	int64_t first_n;      /* the n of its first arrival */
 	double rate;          /* planned mean arrivals/s; NAN: none (closed, rest, replay of an empty span) */
 	char *by; /* how a replay reached its rate: "time", "thin", "copies"; NULL or "": no rate was requested */
@@ -37,21 +37,21 @@ struct schedule_stage {
 	bool salt; /* with cycle: in round k, from 0, an arrival is copy (that of its line + k) mod (SCHEDULE_COPIES + 1) */
 	int64_t idle_max_ns; /* recorded waits are no longer than this; 0: as they are */
 	int64_t copy; /* all its lines are this copy (schedule_arrival); 0: the requests themselves, or a replay's copies */
-	int64_t sent_before; /* its lines that are the first here with a prompt that the earlier runs of a search sent */
+	int64_t sent_before; /* its lines that are the first here with a prompt the earlier runs of a search sent */
 	int64_t rampup_ns;   /* closed: its users start one after another over this time; 0: all at once */
 	int64_t pace_ns;     /* closed: the least time between two starts of a user; 0: none */
 	bool sessions;       /* closed: a user takes a whole session, and the next one when all its requests have ended */
 	bool drain;          /* the schedule's time stops at end_ns until all its requests have ended */
-	bool overlap;        /* of a stage without an end: it lasts until its last request has started, not ended */
+	bool overlap;        /* for a stage without an end: it lasts until its last request has started, not ended */
 	bool measured;       /* false: warm-up, cool-down or rest */
 };
 
-/* What of a trace's prompts a prefix cache without a limit could find, in whichever order they are sent: tokens as the
- * trace counts them. */
+/* The possible hits of a prefix cache without a limit in a trace's prompts, in whichever order they are sent: tokens as
+ * the trace counts them. */
 struct schedule_reuse {
-	int64_t input_tokens;    /* of all prompts; 0: not known, then all are 0 */
-	int64_t reusable_tokens; /* of these, found if each request is sent once */
-	int64_t answer_tokens;   /* of answers that later turns have in their prompts: found too if the server gave them */
+	int64_t input_tokens;    /* all prompts together; 0: not known, then all are 0 */
+	int64_t reusable_tokens; /* the part of these found if each request is sent once */
+	int64_t answer_tokens;   /* answers that later turns have in their prompts: found too if the server gave them */
 	int64_t error_tokens;    /* the standard error of reusable_tokens */
 };
 
@@ -62,7 +62,7 @@ struct schedule {
 	char trace_sha256[65];          /* "": made without a trace */
 	char *trace_file;               /* as ipf-sched was given it; NULL: not known */
 	int64_t trace_requests;         /* lines of that trace; IPF_ABSENT: made without one */
-	int64_t trace_repeated_prompts; /* of these, with the prompt of an earlier one, as far as is known */
+	int64_t trace_repeated_prompts; /* those of these with the prompt of an earlier one, as far as is known */
 	struct schedule_reuse trace_reuse;
 };
 
@@ -83,7 +83,7 @@ struct schedule_arrival {
 	/* From the last of those ends to this request's due time; IPF_ABSENT: 0. Without `after`, in a closed stage: from
 	 * the last answer of the user who takes it. */
 	int64_t wait_ns;
-	int64_t session_requests; /* of the first of a session: its lines in the schedule; 1 or less: no more than this */
+	int64_t session_requests; /* for the first of a session: its lines in the schedule; 1 or less: no more than this */
 };
 
 struct schedule_reader;
@@ -107,7 +107,7 @@ void schedule_release(struct schedule *schedule);
 /* The member "reuse" of a trace's trailer, and of "trace" in a schedule's header. -1: out of memory. */
 int schedule_reuse_to_json(const struct schedule_reuse *reuse, json_t *object);
 void schedule_reuse_from_json(struct schedule_reuse *reuse, const json_t *object);
-/* Does a stage send copies of requests, so that two of one line have other prompts (by=copies)? */
+/* Does a stage send copies of requests, so two of one line have other prompts (by=copies)? */
 static inline bool schedule_has_copies(const struct schedule_stage *stage)
 {
 	return stage->by && strcmp(stage->by, "copies") == 0;
@@ -119,7 +119,7 @@ static inline int64_t schedule_prompt_number(int64_t req, int64_t copy, int64_t 
 }
 /* Appends the line, without a newline. */
 void schedule_arrival_write(const struct schedule_arrival *arrival, struct buffer *to);
-/* Appends the list of what it waits for; nothing if that is nothing. */
+/* Appends the list of its parents; nothing if it has none. */
 void schedule_after_write(const struct schedule_arrival *arrival, struct buffer *to);
 
 #endif

@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- what identifies a schedule ---- */
+/* ---- the identity of a schedule ---- */
 
-/* What differs between the shards of a schedule. */
+/* The differences between the shards of a schedule. */
 static const char *const own[] = {"slots", "arrivals", "once", "first_n", "rate"};
 
-/* The digests of the files that the schedule was made from. */
+/* The digests of the files the schedule was made from. */
 static json_t *files_of(json_t *schedule)
 {
 	json_t *files = json_array(), *entry, *digest;
@@ -86,7 +86,7 @@ static void count_arrivals(struct shard_set *set, const struct schedule *schedul
 	int64_t all = 0;
 	for (size_t i = 0; i < schedule->count; i++) {
 		const struct schedule_stage *stage = &schedule->stages[i];
-		const int64_t most = INT64_C(1000000000000); /* so that no sum overflows */
+		const int64_t most = INT64_C(1000000000000); /* keeps sums from overflowing */
 		set->unknown |= stage->cycle || stage->arrivals == IPF_ABSENT || stage->arrivals > most ||
 		                stage->all_arrivals > most || set->arrivals > most || all > most;
 		if (set->unknown)
@@ -182,7 +182,7 @@ int shard_set_add_whole(struct shard_set *set, const char *file, struct ipf_erro
 	return join(set, 0, 0, NULL, file, err);
 }
 
-/* ---- what is there ---- */
+/* ---- present shards ---- */
 
 bool shard_set_complete(const struct shard_set *set)
 {

@@ -1,4 +1,4 @@
-/* Which shards of a schedule (ipf-sched --shard K/N) are together, so that a part is never taken for the whole.
+/* Which shards of a schedule (ipf-sched --shard K/N) are together, so a part is never taken for the whole.
  *
  *     struct shard_set set = {0};
  *     for each file: if (shard_set_add(&set, header, file, &err) < 0) …     // a shard twice, or of another schedule
@@ -26,11 +26,11 @@ struct shard_entry {
 /* Zero-initialise. */
 struct shard_set {
 	int64_t of;    /* N; 0: nothing was added, or no shards */
-	json_t *whole; /* what all shards of the schedule have in common */
+	json_t *whole; /* the common part of all shards of the schedule */
 	char *file;    /* the first one that was added; NULL: nothing was added */
 	struct shard_entry *list;
 	size_t count;
-	int64_t arrivals, all_arrivals; /* of the shards in the list, and of the schedule */
+	int64_t arrivals, all_arrivals; /* for the shards in the list, and for the schedule */
 	bool unknown; /* the counts do not show whether a shard is missing: a stage repeats its arrivals */
 };
 
@@ -49,8 +49,8 @@ int64_t shard_set_missing(const struct shard_set *set);
 void shard_set_describe_missing(const struct shard_set *set, struct buffer *out);
 /* From the first start of a shard's run to the last one, which is that of shard `index`; 0 if they are not known. */
 int64_t shard_set_spread_ns(const struct shard_set *set, int64_t *index);
-/* {"of": N, "present": […], "missing": […]}, for a header or report. "missing" is absent if shard_set_missing is 0.
- * New; NULL: out of memory. */
+/* Appends {"of": N, "present": […], "missing": […]}, for a header or report. "missing" is absent if shard_set_missing
+ * is 0. New; NULL: out of memory. */
 json_t *shard_set_json(const struct shard_set *set);
 void shard_set_release(struct shard_set *set);
 

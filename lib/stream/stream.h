@@ -1,5 +1,5 @@
-/* The streams that the programs exchange: a header line, body lines, a trailer line; NDJSON, zstd-compressed on disk.
- * See STREAMS in ipf(7).
+/* The streams the programs exchange: a header line, body lines, a trailer line; NDJSON, zstd-compressed on disk. See
+ * STREAMS in ipf(7).
  *
  *     {"ipf":"trace","version":1,"tool":"ipf-prep 0.1.0",…}
  *     {…}
@@ -33,7 +33,7 @@
 struct stream_reader;
 struct stream_writer;
 
-/* What a reader accepts. A line is read into memory whole, and decompression remembers as much as the window of the
+/* The limits of a reader. A line is read into memory whole, and decompression remembers as much as the window of the
  * compressed data says, so both have a limit. The header and the trailer have a lower one, since a tree of their JSON
  * takes many times their size. */
 #define STREAM_LINE_MAX     ((size_t)1 << 30)
@@ -41,8 +41,8 @@ struct stream_writer;
 #define STREAM_HEADER_MAX   ((size_t)16 << 20)
 #define STREAM_LINE_LARGEST (((size_t)4 << 30) - 2) /* JSON texts are at most that long (json/jdoc.h) */
 
-/* Sets the limits in bytes of all readers that are opened later: before threads are started. 0: the default. A window
- * is a power of two of at most 2 GiB; others are rounded up. */
+/* Sets the limits in bytes of all readers opened later: before threads are started. 0: the default. A window is a power
+ * of two of at most 2 GiB; others are rounded up. */
 void stream_limit_lines(size_t bytes);
 void stream_limit_windows(size_t bytes);
 /* The limit of lines that was set; 0: none. */
@@ -50,9 +50,8 @@ size_t stream_line_limit(void);
 
 /* Opens `path` (NULL or "-": standard input), detects compression by the first bytes and reads the header. `kind` is
  * the expected kind: "trace", "schedule", "records" or "results"; NULL: any. -1: IPF_SYSTEM; IPF_INPUT for another
- * kind, a newer version or anything that is not a stream; IPF_CUT for an incomplete header or an empty input. What does
- * not begin with
- * "{" is refused without looking for the end of the line. */
+ * kind, a newer version or anything that is not a stream; IPF_CUT for an incomplete header or an empty input. A text
+ * that does not begin with "{" is refused without looking for the end of the line. */
 int stream_reader_open(struct stream_reader **reader, const char *path, const char *kind, struct ipf_error *err);
 
 /* Opens an input that may be something else than a stream: detects compression and reads no further. Then either
@@ -96,11 +95,11 @@ const char *stream_reader_sha256(struct stream_reader *reader);
 void stream_reader_close(struct stream_reader *reader); /* NULL is fine */
 
 /* Opens `path` for writing and writes the header, which is borrowed. NULL or "-" is standard output, uncompressed; a
- * name that ends in .zst is compressed. An existing file is replaced. `header` NULL: the lines of another format, which
+ * name ending in .zst is compressed. An existing file is replaced. `header` NULL: the lines of another format, which
  * get neither header nor trailer. */
 int stream_writer_open(struct stream_writer **writer, const char *path, json_t *header, struct ipf_error *err);
-/* The same, but a file that holds a stream of the kind `kept` is not emptied: -1, IPF_USAGE (stream_keep.h). The header
- * is written at once, so that another program that wants to write the file sees it. */
+/* The same, but a file holding a stream of the kind `kept` is not emptied: -1, IPF_USAGE (stream_keep.h). The header is
+ * written at once, so another program wanting to write the file sees it. */
 int stream_writer_open_keeping(struct stream_writer **writer, const char *path, json_t *header, const char *kept,
                                struct ipf_error *err);
 /* Lets the compression find repetitions up to 128 MiB apart, for streams in which long texts (shared prefixes) repeat
@@ -109,9 +108,9 @@ void stream_writer_long_distance(struct stream_writer *writer);
 /* Writes a body line, given without a newline; buffered. -1: IPF_SYSTEM, also for a failed buffer, or IPF_CLOSED when
  * the reader closed the output. Every further call then fails. */
 int stream_writer_line(struct stream_writer *writer, const struct buffer *line, struct ipf_error *err);
-/* The same without a copy, for many lines: append the line to the buffer that the first returns, and nothing else
- * (earlier lines precede it), then call the last. Within a line that is too large to be held, call the second from time
- * to time, which empties the buffer if there is enough in it. */
+/* The same without a copy, for many lines: append the line to the buffer the first returns, and nothing else (earlier
+ * lines precede it), then call the last. Within a line too large to be held, call the second from time to time, which
+ * empties the buffer if there is enough in it. */
 struct buffer *stream_writer_begin_line(struct stream_writer *writer);
 int stream_writer_within_line(struct stream_writer *writer, struct ipf_error *err);
 int stream_writer_end_line(struct stream_writer *writer, struct ipf_error *err);

@@ -1,4 +1,4 @@
-/* Keeps what cannot be made again: the records of a run are not overwritten without being asked to.
+/* Protects files that cannot be made again: the records of a run are not overwritten without being asked to.
  *
  *     if (stream_keep_check(path, "records", &err) < 0) …         // before anything is done
  *     stream_writer_open_keeping(&writer, path, header, "records", &err);   // again, on the file that is opened

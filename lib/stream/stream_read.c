@@ -50,7 +50,7 @@ struct stream_reader {
 	struct buffer text; /* decompressed; lines are handed out from text_at */
 	size_t text_at, searched;
 	struct digest *digest;
-	size_t digest_from, digest_to; /* of text: lines that the digest lacks, since it is faster for many at once */
+	size_t digest_from, digest_to; /* text: lines the digest lacks, since it is faster for many at once */
 	char sha256[65];
 	json_t *header, *trailer;
 	int64_t lines, line;
@@ -95,7 +95,7 @@ static int decode(struct stream_reader *r, struct ipf_error *err)
 			if (ZSTD_isError(left))
 				return ipf_error_at(err, IPF_INPUT, r->name, 0, "damaged compressed data after %lld good lines: %s",
 				                    (long long)r->lines, ZSTD_getErrorName(left));
-			if (out.pos || in.pos > r->in_at) /* otherwise this only fetched what zstd held back */
+			if (out.pos || in.pos > r->in_at) /* otherwise this only fetched bytes held back by zstd */
 				r->frame_open = left != 0;
 			r->text.len += out.pos;
 			r->in_at = in.pos;
@@ -164,7 +164,7 @@ static int check_beginning(struct stream_reader *r, const char *line, size_t len
 	                    r->lines == 1 ? "" : "s", shown_slice((struct slice){line, 8}).text);
 }
 
-/* 1: a whole line, without its newline; 0: end of the input, what is left is not a whole line; -1. */
+/* 1: a whole line, without its newline; 0: end of the input, the rest is not a whole line; -1. */
 static int next_line(struct stream_reader *r, struct slice *line, struct ipf_error *err)
 {
 	for (;;) {
@@ -200,7 +200,7 @@ static int cut_at_header(struct stream_reader *r, struct ipf_error *err)
 	                    *r->kind ? " " : "");
 }
 
-/* A stream of another kind: which programs make of it what is expected here. */
+/* A stream of another kind: which programs make the expected kind of it. */
 static int wrong_kind(const struct stream_reader *r, const char *kind, struct ipf_error *err)
 {
 	static const struct {
@@ -260,7 +260,7 @@ static bool is_standard(const char *path)
 	return !path || strcmp(path, "-") == 0;
 }
 
-/* The smallest power of two that holds the limit, of those that zstd knows. */
+/* The smallest power of two holding the limit, of those that zstd knows. */
 static int window_log(void)
 {
 	size_t limit = window_limit ? window_limit : STREAM_WINDOW_MAX;
@@ -355,7 +355,7 @@ int stream_reader_open(struct stream_reader **reader, const char *path, const ch
 	return -1;
 }
 
-/* ---- what may be no stream ---- */
+/* ---- input that may be no stream ---- */
 
 int stream_reader_peek(struct stream_reader *r, size_t size, struct slice *text, struct ipf_error *err)
 {

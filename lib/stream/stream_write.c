@@ -17,7 +17,7 @@
 enum {
 	OUT_SIZE = 128 * 1024,
 	LEVEL = 3,
-	LINES_LEVEL = 1,       /* of records and results */
+	LINES_LEVEL = 1,       /* for records and results */
 	RECORDS_HASH_LOG = 11, /* 8 KiB, which stay in the first cache beside the sending thread */
 	LONG_WINDOW_LOG = 27   /* 128 MiB, the most that zstd -d accepts without an option */
 };
@@ -115,8 +115,8 @@ static int put_header(struct stream_writer *w, json_t *header, struct ipf_error 
 	return result;
 }
 
-/* `kept`: the kind of stream that is not overwritten; NULL. It is looked for in the file that was opened, and not by
- * its name, which may be that of another file by then. */
+/* `kept`: the kind of stream that is not overwritten; NULL. It is looked for in the file opened, and not by its name,
+ * which may be that of another file by then. */
 static int open_file(const char *path, const char *kept, int *fd, struct ipf_error *err)
 {
 	*fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | (kept ? 0 : O_TRUNC), 0666);
@@ -149,11 +149,11 @@ static int open_output(struct stream_writer *w, const char *path, const char *ke
 	return w->packed && w->zstd ? 0 : ipf_error_memory(err);
 }
 
-/* Records and results consist of numbers, which nothing compresses well, and of what is the same in every line: a fast
- * search finds long repeats as well as the more thorough one does, and what it leaves out would have been short.
- * Results are smaller by it (a sixth), and are read and written in two thirds of the time. Records are compressed while
- * requests are sent, perhaps on the same core, and most of their repeats are those of the event before: they are looked
- * for near by only. */
+/* Records and results consist of numbers, which nothing compresses well, and of text that is the same in every line. A
+ * fast search finds long repeats as well as the more thorough one does, and misses only short ones. Results are smaller
+ * by it (a sixth), and are read and written in two thirds of the time. Records are compressed while requests are sent,
+ * perhaps on the same core, and most of their repeats are those of the event before: they are looked for near by
+ * only. */
 static void set_compression(struct stream_writer *w, json_t *header)
 {
 	const char *text = json_string_value(json_object_get(header, "ipf")), *kind = text ? text : "";
@@ -166,7 +166,7 @@ static void set_compression(struct stream_writer *w, json_t *header)
 	ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_checksumFlag, 1);
 }
 
-/* What no reader accepts is not written. */
+/* A line no reader accepts is not written. */
 static int check_header(struct stream_writer *w, struct ipf_error *err)
 {
 	if (w->out.len <= STREAM_HEADER_MAX)
@@ -239,7 +239,7 @@ struct buffer *stream_writer_begin_line(struct stream_writer *w)
 	return &w->out;
 }
 
-/* Writes what there is if it is enough. `memory`: some of it is missing. */
+/* Writes the waiting bytes if they are enough. `memory`: some of it is missing. */
 static int write_enough(struct stream_writer *w, bool memory, struct ipf_error *err)
 {
 	if (memory)

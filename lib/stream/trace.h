@@ -1,11 +1,11 @@
-/* Reads and writes the request trace: what is sent. See ipf-trace(5).
+/* Reads and writes the request trace: the requests to send. See ipf-trace(5).
  *
  *     if (trace_reader_open(&reader, path, &err) < 0) …
  *     while ((got = trace_reader_next(reader, &request, &err)) == 1) …
  *     trace_reader_close(reader);
  *
- * Every slice holds JSON verbatim (a text with its quotes), so that it can be passed on without being decoded. An
- * absent slice has data == NULL; an absent integer is IPF_ABSENT.
+ * Every slice holds JSON verbatim (a text with its quotes), so it can be passed on without being decoded. An absent
+ * slice has data == NULL; an absent integer is IPF_ABSENT.
  */
 #ifndef IPF_TRACE_H
 #define IPF_TRACE_H
@@ -20,9 +20,9 @@ struct trace_request {
 	struct slice prompt_token_ids; /* list of integers; or … */
 	struct slice inputs;           /* list of texts, or of lists of token ids, that one request carries: exactly one of
 	                                * the four is present */
-	struct slice query;            /* text that the inputs are ranked for */
-	int64_t inputs_count;          /* of `inputs`; absent without them. Parsing sets it. */
-	int64_t input_tokens;  /* of the whole prompt as sent, earlier turns included; of all inputs, each with the query */
+	struct slice query;            /* text the inputs are ranked for */
+	int64_t inputs_count;          /* the length of `inputs`; absent without them. Parsing sets it. */
+	int64_t input_tokens;  /* the whole prompt's as sent, earlier turns included; all inputs', each with the query */
 	int64_t output_tokens; /* the requested length of the answer */
 	int64_t at_ns;         /* the recorded arrival, from the beginning of the trace */
 	struct slice session;  /* text */
@@ -36,12 +36,13 @@ struct trace_request {
 	struct slice tags;             /* map or list: passed through */
 	struct slice blocks;           /* map: the recorded ids of blocks that prompts share: {"tokens":512,"ids":[…]} */
 	struct slice slo;              /* map: this request's own objectives */
-	struct slice media;            /* list of maps: what images, audio and video the messages contain */
+	struct slice media;            /* list of maps: the images, audio and video of the messages */
 	struct slice headers;          /* map of texts: of this request alone, see own_parts.h */
 	struct slice body;             /* map: members of its body, the same */
 	struct slice answer;           /* text: the recorded answer, which the next turn's context contains */
 	struct slice answer_token_ids; /* list of integers: the same, of a request with prompt_token_ids */
-	bool context_session;          /* "context":"session": the prompt has only what is new since the previous turn */
+	bool context_session;          /* "context":"session": the prompt has only the new messages since the previous
+	                                * turn */
 };
 
 struct trace_reader;
@@ -66,7 +67,7 @@ struct slice trace_prompt(const struct trace_request *request);
 struct slice trace_answer(const struct trace_request *request);
 /* Are its inputs texts, rather than lists of token ids? false: it has none. */
 bool trace_inputs_are_texts(const struct trace_request *request);
-/* Refuses a request with `inputs`, for what is defined for one prompt only. -1: the error `inputs: WHY`. */
+/* Refuses a request with `inputs`, for features of one prompt only. -1: the error `inputs: WHY`. */
 int trace_refuse_inputs(const struct trace_request *request, const char *why, struct ipf_error *err);
 /* Whether `parents` names any request. */
 bool trace_has_parents(const struct trace_request *request);

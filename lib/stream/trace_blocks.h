@@ -1,5 +1,5 @@
-/* The blocks of a trace's requests, by which recorded traces tell what prompts have in common ("Blocks" in
- * ipf-trace(5)), added to what finds their reuse.
+/* Adds the blocks of a trace's requests, which show the common beginnings of recorded prompts ("Blocks" in
+ * ipf-trace(5)), to a finder of their reuse.
  *
  *     struct prefix_reuse reuse = {0};
  *     trace_blocks_add(&reuse, &request, &doc, &err);     // for each request
@@ -12,7 +12,7 @@
 #include "stream/trace.h"
 
 /* A request without blocks shares nothing with others; if its length is not known, it is left out. Uses `doc`. -1:
- * IPF_INPUT if the blocks are not what ipf-trace(5) says. */
+ * IPF_INPUT if the blocks break the rules of ipf-trace(5). */
 int trace_blocks_add(struct prefix_reuse *reuse, const struct trace_request *request, struct jdoc *doc,
                      struct ipf_error *err);
 

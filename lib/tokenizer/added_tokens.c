@@ -48,8 +48,8 @@ static bool is_special_text(const struct added_tokens *a, const struct added_rec
 	return false;
 }
 
-/* Normalizes the tokens that are matched in normalized text. `text` and `bytes` of their records then refer to the
- * normalized forms. */
+/* Normalizes the tokens matched in normalized text. `text` and `bytes` of their records then refer to the normalized
+ * forms. */
 static int normalize_tokens(struct added_tokens *a, const struct added_record *records,
                             const struct normalizer *normalizer, struct ipf_error *err)
 {
@@ -223,7 +223,7 @@ bool added_tokens_next(const struct added_set *set, struct slice input, struct a
 			continue;
 		if (p->lstrip) {
 			begin = spaces_before(text, begin);
-			/* Spaces that belong to the token before stay with it. */
+			/* Spaces belonging to the token before stay with it. */
 			if (begin < walk->done)
 				begin = walk->done;
 		}

@@ -11,7 +11,7 @@ struct added_pattern {
 	uint8_t lstrip, rstrip, single_word;
 };
 
-/* Patterns that are matched together, in byte order, with their ranges by first byte. */
+/* Patterns matched together, in byte order, with their ranges by first byte. */
 struct added_set {
 	struct added_pattern *patterns;
 	size_t count;
@@ -35,7 +35,7 @@ int added_tokens_init(struct added_tokens *a, const struct compiled_block *block
 void added_tokens_release(struct added_tokens *a);
 /* The added token with this id, or NULL. */
 const struct added_record *added_tokens_by_id(const struct added_tokens *a, uint32_t id);
-/* What decoding gives for it: its normalized form if it has one. */
+/* Its decoded text: its normalized form if it has one. */
 struct slice added_tokens_text(const struct added_tokens *a, const struct added_record *record);
 
 /* One walk over a text. */

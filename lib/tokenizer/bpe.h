@@ -17,7 +17,7 @@ int bpe_new(struct model **model, const json_t *config, const struct compiled_bl
 /* Which characters are next to each other in a token (`neighbours` in bpe_tables.h): a word may be cut between two that
  * never are. NULL: it must not be cut. */
 const uint64_t *bpe_neighbours(const struct model *model);
-/* Fills SECTION_WHOLE of a block that was just built. */
+/* Fills SECTION_WHOLE of a block just built. */
 int bpe_mark_whole(struct compiled_block *block, struct ipf_error *err);
 
 #endif

@@ -1,8 +1,8 @@
 /* Long words in linear time.
  *
  * A sequence of tokens is the encoding of a text if and only if every two neighbours in it encode to themselves: merges
- * inside a token do not depend on what is outside, and the first merge across a border would show in these two tokens
- * alone. So two overlapping windows of a word, each encoded alone, can be joined at any token that both have at the
+ * inside a token do not depend on the text outside, and the first merge across a border would show in these two tokens
+ * alone. Two overlapping windows of a word, each encoded alone, can thus be joined at any token that both have at the
  * same place: all neighbours in the joined sequence are neighbours in one of the windows.
  *
  * The tail is such a sequence, from some border to the end of the last window; its older part is moved to the output.
@@ -52,8 +52,8 @@ struct bpe_walk {
 	size_t len, size; /* size: of a window, in bytes */
 	struct bpe_window tail, windows[1 + BPE_SIDE_BY_SIDE];
 	struct bpe_window *last,
-		*next[BPE_SIDE_BY_SIDE]; /* last: the window that the end of the tail comes from, for texts that repeat */
-	size_t abreast;              /* number of windows that are tried at once */
+		*next[BPE_SIDE_BY_SIDE]; /* last: the window the end of the tail comes from, for texts that repeat */
+	size_t abreast;              /* number of windows tried at once */
 	int calm;
 	size_t handed; /* where in `ids` this word begins */
 	struct token_ids *ids;
@@ -234,7 +234,7 @@ static int grow(struct bpe_walk *w)
 				return status;
 			continue;
 		}
-		/* No token is before the beginning of the word: a window that begins there needs no token in common. */
+		/* No token is before the beginning of the word: a window beginning there needs no token in common. */
 		w->ids->count = w->handed;
 		w->tail.s.count = 0;
 		if (encode_window(w, w->next[0], 0, w->size) < 0 || replace_tail(w, 0, &w->next[0]->s, 0) < 0)
@@ -259,8 +259,8 @@ static int step_one(struct bpe_walk *w)
 	return grow(w);
 }
 
-/* Returns the most likely border of tokens among the last places up to `at`: between two bytes that make no pair, or
- * the pair that merges last. Windows that begin there soon have a token in common with others. */
+/* Returns the most likely border of tokens among the last places up to `at`: between two bytes making no pair, or the
+ * pair that merges last. Windows beginning there soon have a token in common with others. */
 static size_t likely_border(const struct bpe *b, const char *word, size_t at)
 {
 	const unsigned char *s = (const unsigned char *)word;

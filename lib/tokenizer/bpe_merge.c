@@ -18,8 +18,8 @@ _Static_assert(BPE_SHORT + 2 <= 1 << PLACE_BITS, "a place has to fit beside the 
 
 typedef int32_t quad __attribute__((vector_size(16)));
 
-/* Symbols are at the places 1 to count. An id that is in no pair is before and behind them, so that no branch has to
- * test for the first and last symbol, which is hard to predict. */
+/* Symbols are at the places 1 to count. An id in no pair is before and behind them, so no branch has to test for the
+ * first and last symbol, which is hard to predict. */
 struct chain {
 	quad pairs[(1 << PLACE_BITS) / 4]; /* PAIR_BASE + (rank << 7 | place of the left symbol) */
 	uint32_t ids[1 << PLACE_BITS];
@@ -81,11 +81,11 @@ static inline void begin_chain(const struct bpe *b, struct chain *c, size_t coun
 	c->ids[0] = c->ids[count + 1] = b->outside;
 }
 
-/* A merge in two halves: the first one prefetches what it needs of the pair table, so that several words wait for
- * memory together. */
+/* A merge in two halves: the first one prefetches its entries of the pair table, so several words wait for memory
+ * together. */
 struct step {
 	size_t at, before; /* places */
-	/* Of the new pairs: */
+	/* The new pairs: */
 	uint64_t left, right; /* keys */
 	const uint64_t *left_bucket, *right_bucket;
 };

@@ -70,7 +70,7 @@ static size_t character(const struct bpe *b, const char *at)
 	return b->vocabulary->byte_mode || c < 0x80 ? 1 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : 4;
 }
 
-/* Returns what the reference sees of a byte: the UTF-8 of the character that represents it. */
+/* Returns a byte as the reference sees it: the UTF-8 of the character representing it. */
 static size_t as_reference(const struct bpe *b, const char *at, size_t len, char text[4])
 {
 	if (!b->vocabulary->byte_mode) {

@@ -1,4 +1,4 @@
-/* The symbols that a BPE model starts from: the characters or bytes of a word, unmerged. */
+/* The symbols a BPE model starts from: the characters or bytes of a word, unmerged. */
 #ifndef IPF_TOKENIZER_BPE_SYMBOLS_H
 #define IPF_TOKENIZER_BPE_SYMBOLS_H
 

@@ -67,7 +67,7 @@ int bpe_build_pairs(struct compiled_builder *b, const struct vocabulary *v, cons
 	for (; count; count--, pair++) {
 		uint64_t key = pair_key(pair->left, pair->right);
 		size_t i = (size_t)(pair_bucket(&table, pair->left, pair->right) - slots);
-		/* Of a pair that occurs twice the last rank counts. */
+		/* If a pair occurs twice, the last rank counts. */
 		while (slots[i] != PAIR_FREE && (slots[i] ^ key) >> PAIR_RANK_BITS != 0)
 			i = i + 1 < table.count ? i + 1 : 0;
 		slots[i] = key | pair->rank;

@@ -17,10 +17,10 @@ static inline uint64_t pair_key(uint32_t a, uint32_t b)
 {
 	return (uint64_t)a << 43 | (uint64_t)b << PAIR_RANK_BITS;
 }
-/* Slots are in buckets of four that are compared at once, without a jump that depends on which slot matches. A full
- * bucket continues in the next one, the last one in the first. The pairs of one left token are in one row of as many
- * buckets as they need: a text uses few left tokens, so the part of the table that it touches stays in the processor's
- * cache. Tokens without a row share bucket 0, which belongs to no row. */
+/* Slots are in buckets of four compared at once, without a jump depending on which slot matches. A full bucket
+ * continues in the next one, the last one in the first. The pairs of one left token are in one row of as many buckets
+ * as they need: a text uses few left tokens, so the part of the table it touches stays in the processor's cache. Tokens
+ * without a row share bucket 0, which belongs to no row. */
 struct pair_row {
 	uint32_t begin, buckets; /* 0 and 0: none */
 };
@@ -117,8 +117,8 @@ static inline bool bpe_is_whole(const struct bpe *b, uint32_t id)
 struct bpe_merge_pair {
 	uint32_t left, right, rank;
 };
-/* From `pairs` (struct bpe_merge_pair): the pair table and the tables of single bytes. Of a pair that occurs twice the
- * last rank counts. */
+/* From `pairs` (struct bpe_merge_pair): the pair table and the tables of single bytes. If a pair occurs twice, the last
+ * rank counts. */
 int bpe_build_pairs(struct compiled_builder *b, const struct vocabulary *v, const struct buffer *pairs,
                     struct ipf_error *err);
 void bpe_build_chars(struct compiled_builder *b, const struct vocabulary *v);

@@ -24,7 +24,7 @@ uint32_t byte_level_char(unsigned char byte)
 	return itself(byte) ? byte : 0x100 + others_below(byte);
 }
 
-/* The byte that a code point represents, or -1. */
+/* The byte a code point represents, or -1. */
 static int byte_level_byte(uint32_t c)
 {
 	if (c < 0x100)

@@ -9,10 +9,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The code point that represents a byte, 0x21 to 0x143. */
+/* The code point representing a byte, 0x21 to 0x143. */
 uint32_t byte_level_char(unsigned char byte);
-/* Appends the bytes that a text of such characters represents. False, and nothing appended, if a character represents
- * no byte. */
+/* Appends the bytes a text of such characters represents. False, and nothing appended, if a character represents no
+ * byte. */
 bool byte_level_bytes(const char *text, size_t len, struct buffer *out);
 
 #endif

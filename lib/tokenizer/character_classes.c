@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* Of both sections, in the byte order of this machine. */
+/* Swaps both sections into the byte order of this machine. */
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 #define CLASSES_SHA256 "f9bc53d4611a3437b09c19949d0ba2a4e41818754c3e8d8a68d86ef6fc96e656"
 #else

@@ -25,7 +25,7 @@ struct character_classes {
 
 /* Builds the sections; equal blocks are stored once. */
 void character_classes_build(struct compiled_builder *b);
-/* Whether the sections are what character_classes_build makes, which is the same for every tokenizer. */
+/* Whether the sections are those of character_classes_build, which are the same for every tokenizer. */
 bool character_classes_are_ours(const struct compiled_block *c);
 void character_classes_of(struct character_classes *k, const struct compiled_block *c);
 /* The class of a character; 0: none of these. */

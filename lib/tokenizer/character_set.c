@@ -121,8 +121,8 @@ static void add_pins(struct character_set *set, uint32_t categories, unsigned fl
 			character_set_write_range(pins[i].first, pins[i].last, &set->items);
 }
 
-/* Adds categories as PCRE2 has them, and the newer characters. Of the characters of Unicode 14, only one has changed
- * its category since, from Mn to Mc; all others in the pins were Cn. */
+/* Adds categories as PCRE2 has them, and the newer characters. Only one of the characters of Unicode 14 has changed its
+ * category since, from Mn to Mc; all others in the pins were Cn. */
 static void add_categories(struct character_set *set, uint32_t categories)
 {
 	static const char names[][3] = {
@@ -211,7 +211,7 @@ static const struct {
 #define CATEGORIES_SEEN                                                                                                \
 	(CATEGORIES_L | CATEGORIES_M | CATEGORIES_N | CATEGORIES_P | CATEGORIES_S | CATEGORY_BIT(CF) | CATEGORY_BIT(CO))
 
-/* Names that both brackets and \p{…} have; if they differ, what the name means in brackets. */
+/* Names that both brackets and \p{…} have; if they differ, the meaning in brackets. */
 static const struct named_set {
 	const char *name, *longer, *items;
 	uint32_t categories;

@@ -20,7 +20,7 @@ int character_set_escape(struct character_set *set, char letter, bool in_bracket
 int character_set_property(struct translator *t, struct character_set *set, bool negated, bool in_brackets);
 /* [:name:]; t->at is after "[:". -1 without an error if it is not one; t->at is then unchanged. */
 int character_set_bracket(struct translator *t, struct character_set *set);
-/* Appends a class that matches the set. `at` is the set's place in the pattern, for errors. */
+/* Appends a class matching the set. `at` is the set's place in the pattern, for errors. */
 int character_set_write(struct translator *t, const char *at, const struct character_set *set, struct buffer *out);
 
 /* ---- sets as bits ---- */

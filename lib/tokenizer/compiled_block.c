@@ -10,7 +10,7 @@
 #define MAGIC           "ipf-tok\n"
 #define BYTE_ORDER_MARK 0x01020304
 
-/* Detects damage, not malice. Four lanes, so that the multiplications overlap. */
+/* Detects damage, not malice. Four lanes, so the multiplications overlap. */
 static uint64_t checksum(const void *data, size_t len)
 {
 	static const uint64_t keys[4] = {UINT64_C(0x9e3779b97f4a7c15), UINT64_C(0xbf58476d1ce4e5b9),
@@ -33,7 +33,7 @@ static uint64_t checksum(const void *data, size_t len)
 	return hash_mix(lanes[0] ^ keys[0], lanes[1]) ^ hash_mix(lanes[2] ^ keys[2], lanes[3]);
 }
 
-/* What the checksum covers. */
+/* The part covered by the checksum. */
 static size_t checked_from(void)
 {
 	return offsetof(struct compiled_header, checksum) + sizeof((struct compiled_header *)NULL)->checksum;

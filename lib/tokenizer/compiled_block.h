@@ -25,7 +25,7 @@ enum compiled_section {
 	SECTION_SCORES, /* double[size]: Unigram */
 	SECTION_ADDED,  /* struct added_record */
 	SECTION_ADDED_TEXT,
-	SECTION_MERGED,      /* uint32_t[merges]: the id that a merge gives, by rank */
+	SECTION_MERGED,      /* uint32_t[merges]: the id a merge gives, by rank */
 	SECTION_PAIRS,       /* uint64_t: pair to rank (bpe_tables.h) */
 	SECTION_PAIR_ROWS,   /* struct pair_row[size + 1]: where the pairs of a left token are */
 	SECTION_BYTE_PAIRS,  /* uint32_t[65536]: rank of the merge of two single bytes (outside byte mode: of ASCII) */
@@ -45,8 +45,8 @@ enum compiled_section {
 struct compiled_header {
 	char magic[8];           /* "ipf-tok\n" */
 	uint32_t version, order; /* order: 0x01020304 */
-	uint64_t size;           /* of the block, in bytes */
-	uint64_t checksum;       /* of what follows this member */
+	uint64_t size;           /* the block's, in bytes */
+	uint64_t checksum;       /* covers the bytes after this member */
 	uint64_t source_bytes;
 	char source_sha256[65]; /* hex */
 	uint8_t byte_mode, bpe;
@@ -82,13 +82,13 @@ void compiled_vocabulary(const struct compiled_block *c, struct vocabulary *v);
 
 /* True if memory[0, size) is a complete, undamaged block of this version, made from the file with this digest. */
 bool compiled_is_sound(const void *memory, size_t size, const char *sha256);
-/* Sets the checksum of a block that was just built and changed afterwards. */
+/* Sets the checksum of a block just built and changed afterwards. */
 void compiled_seal(struct compiled_block *c);
 
 /* Makes a block out of sections. */
 struct compiled_builder {
 	struct buffer sections[SECTION_COUNT];
-	struct compiled_header header; /* all but what is about sections */
+	struct compiled_header header; /* all but the sections' members */
 };
 /* Leaves the builder empty. The block has no checksum yet. */
 int compiled_build(struct compiled_builder *b, struct compiled_block *out, struct ipf_error *err);

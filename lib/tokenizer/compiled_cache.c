@@ -32,7 +32,7 @@ static bool cache_folder(struct buffer *folder)
 	return true;
 }
 
-/* Whether the cache may be used: what others can write to is not believed. */
+/* Whether the cache may be used: files others can write to are not believed. */
 static enum own_folder trust(const char *folder)
 {
 	struct buffer path = {0};
@@ -132,7 +132,7 @@ static void identity(const struct stat *st, const char *kind, char key[65])
 	buffer_release(&text);
 }
 
-/* What a .ref contains: the file's digest, and one that binds it to the key, so that another file's .ref is none. */
+/* The contents of a .ref: the file's digest, and one that binds it to the key, so another file's .ref is none. */
 static bool ref_text(const char *key, const char *sha256, char text[129])
 {
 	char both[129];
@@ -173,14 +173,14 @@ static void write_ref(const char *folder, const struct stat *st, const char *key
 		store(folder, name, text, 128);
 }
 
-/* The file that is opened, and its place in the cache. */
+/* The file opened, and its place in the cache. */
 struct source {
 	const char *path;
 	int fd;
 	struct stat st;
-	const char *kind;   /* of a rank file; "" for a tokenizer.json */
-	const char *folder; /* of the cache; NULL: there is none, or others may write to it */
-	bool anew;          /* write what is in the cache again */
+	const char *kind;   /* a rank file's; "" for a tokenizer.json */
+	const char *folder; /* the cache's; NULL: there is none, or others may write to it */
+	bool anew;          /* write the cache's file again */
 	char key[65];       /* empty: no .ref */
 };
 

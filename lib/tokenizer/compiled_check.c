@@ -9,7 +9,7 @@
 
 struct check {
 	const struct compiled_block *block;
-	uint32_t size; /* of the vocabulary */
+	uint32_t size; /* the vocabulary's */
 };
 
 static uint64_t bytes_of(const struct check *c, enum compiled_section s)

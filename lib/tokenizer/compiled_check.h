@@ -1,6 +1,6 @@
-/* Checks a compiled block that comes from disk: whatever its bytes are, using it afterwards reads inside of it, and
- * every loop over its tables ends. A checksum (compiled_block.h) only detects damage; a program with an error in it, or
- * a person, writes right checksums over wrong contents.
+/* Checks a compiled block coming from disk: whatever its bytes are, using it afterwards reads inside of it, and every
+ * loop over its tables ends. A checksum (compiled_block.h) only detects damage; a program with an error in it, or a
+ * person, writes right checksums over wrong contents.
  *
  * The configuration is not looked at: it is read like that of a tokenizer.json.
  */

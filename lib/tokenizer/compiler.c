@@ -28,7 +28,7 @@ int compiler_token(struct compiler *c, struct slice text, uint32_t id, struct ip
 	return c->names.failed || c->entries.failed ? ipf_error_memory(err) : 0;
 }
 
-/* Makes the raw bytes of each token; a token with a character that represents no byte stays empty. */
+/* Makes the raw bytes of each token; a token with a character representing no byte stays empty. */
 static bool make_words(struct compiled_builder *b, const struct vocabulary *v, uint32_t *longest)
 {
 	struct buffer *words = &b->sections[SECTION_WORD];

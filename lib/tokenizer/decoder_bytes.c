@@ -22,8 +22,8 @@ static int plain_decoder(struct decoder **decoder, decoder_function *apply, stru
 	return 0;
 }
 
-/* Returns the length of the well-formed sequence at `s`, or -n: n bytes that begin a sequence and do not complete it
- * (or one byte that begins none), which become one U+FFFD. */
+/* Returns the length of the well-formed sequence at `s`, or -n: n bytes beginning a sequence and do not complete it (or
+ * one byte beginning none), which become one U+FFFD. */
 static int sequence_at(const unsigned char *s, size_t left)
 {
 	unsigned char low = 0x80, high = 0xbf;
@@ -108,7 +108,7 @@ static int byte_of(struct slice token)
 	return high < 0 || low < 0 ? -1 : high << 4 | low;
 }
 
-/* Writes the bytes that follow each other as text if they are UTF-8, else as one U+FFFD each. */
+/* Writes the bytes following each other as text if they are UTF-8, else as one U+FFFD each. */
 static void flush_bytes(struct buffer *bytes, struct text_pieces *out)
 {
 	bool valid = true;

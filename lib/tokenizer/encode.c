@@ -32,7 +32,7 @@ static int add_id(struct encoding *e, uint32_t id)
 	return token_ids_push(e->sink.ids, id) ? 0 : ipf_error_memory(e->err);
 }
 
-/* Encodes a word in the form that the model sees. */
+/* Encodes a word in the form the model sees. */
 static int encode_model(struct encoding *e, const char *word, size_t len)
 {
 	if (!e->t->spaces_inside)
@@ -75,7 +75,7 @@ static int encode_long_word(struct encoding *e, const char *word, size_t len)
 	return token_ids_grow(e->sink.ids, WORD_BATCH * WORD_IDS) ? 0 : ipf_error_memory(e->err);
 }
 
-/* Encodes the words that end at `ends`. There is room in ids for what the cache gives. */
+/* Encodes the words ending at `ends`. There is room in ids for the cache's tokens. */
 static int encode_batch(struct encoding *e, const char *text, size_t begin, size_t end, const size_t *ends,
                         size_t count)
 {
@@ -116,9 +116,8 @@ static bool is_letter(uint32_t c)
 	return (c | 0x20) - 'a' < 26;
 }
 
-/* Cuts between two characters that are next to each other in no token; spaces count as what they become. Does not cut
- * between letters: parts of random words hardly repeat, and long words are encoded faster, several windows side by
- * side. */
+/* Cuts between two characters next to each other in no token; spaces count as their replacement. Does not cut between
+ * letters: parts of random words hardly repeat, and long words are encoded faster, several windows side by side. */
 #define LETTERS_MOST 65536
 static size_t cut_apart(const struct tokenizer *t, const char *text, size_t begin, size_t end, size_t *ends,
                         size_t room)
@@ -197,7 +196,7 @@ static int encode_prepended(struct encoding *e, const char *text, size_t begin, 
 	return encode_words(e, to->data, 0, to->len, NULL) < 0 ? -1 : encode_words(e, text, first, end, NULL);
 }
 
-/* text[0, head) is what the first character of the input became. */
+/* text[0, head) is the replacement of the first character of the input. */
 static int encode_normalized(struct encoding *e, const char *text, size_t begin, size_t end, size_t head)
 {
 	const struct tokenizer *t = e->t;
@@ -258,7 +257,7 @@ static int head_of(struct encoding *e, struct slice first, int changed, const st
 	return failed ? of_it < 0 ? -1 : ipf_error_memory(e->err) : 0;
 }
 
-/* Encodes text between added tokens that were found in the raw text. */
+/* Encodes text between added tokens found in the raw text. */
 static int encode_between(struct encoding *e, const char *text, size_t begin, size_t end)
 {
 	const struct tokenizer *t = e->t;

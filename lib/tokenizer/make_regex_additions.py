@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Prints regex_additions.h: what properties got between Unicode 14, the oldest version that PCRE2 of a supported system
-has, and Unicode 16, which the reference's regular expressions have. Categories are in unicode_pins.h.
+"""Prints regex_additions.h: additions to properties between Unicode 14, the oldest version that PCRE2 of a supported
+system has, and Unicode 16, which the reference's regular expressions have. Categories are in unicode_pins.h.
 
 unicode_database.py says which data this takes and how it is installed: versions 14.0.0 and 16.0.0. Without it the exit
 status is 2.

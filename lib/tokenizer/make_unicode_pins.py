@@ -10,15 +10,15 @@ import sys
 sys.dont_write_bytecode = True
 from unicode_database import MARKS, PUNCTUATION, Unicode, ranges, rows  # noqa: E402
 
-# Characters that got a decomposition after Unicode 9 and are not marks. The packages have no decompositions, so these
-# are from UnicodeData.txt of Unicode 17.
+# Characters with a decomposition after Unicode 9 and are not marks. The packages have no decompositions, so these are
+# from UnicodeData.txt of Unicode 17.
 DECOMPOSITIONS = [
     (0x32FF, 0x32FF), (0xA7F1, 0xA7F4), (0xAB69, 0xAB69), (0x105C9, 0x105C9), (0x105E4, 0x105E4), (0x10781, 0x10785),
     (0x10787, 0x107B0), (0x107B2, 0x107BA), (0x11383, 0x11383), (0x11385, 0x11385), (0x1138E, 0x1138E),
     (0x11391, 0x11391), (0x11938, 0x11938), (0x16121, 0x16128), (0x16D68, 0x16D6A), (0x1CCD6, 0x1CCF9),
     (0x1E030, 0x1E06D), (0x1F16C, 0x1F16C), (0x1FBF0, 0x1FBF9),
 ]
-# Lower case that Unicode 17 added. Its package packs case mappings in a way that Python cannot read.
+# Lower case added by Unicode 17. Its package packs case mappings in a form unreadable to Python.
 LOWERCASE_17 = {0xA7CE: 0xA7CF, 0xA7D2: 0xA7D3, 0xA7D4: 0xA7D5, **{c: c + 0x1B for c in range(0x16EA0, 0x16EB9)}}
 SHORT = {
     "Uppercase_Letter": "LU", "Lowercase_Letter": "LL", "Titlecase_Letter": "LT", "Modifier_Letter": "LM",

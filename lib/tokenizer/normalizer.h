@@ -1,6 +1,6 @@
 /* Normalizers: a text to its normalized form. normalizer.c picks the maker by type and has Sequence; normalizer_chars.c
- * has those that look at one character at a time, normalizer_forms.c Unicode's normal forms, normalizer_texts.c those
- * that look at the whole text, normalizer_charsmap.c SentencePiece's map. */
+ * has those looking at one character at a time, normalizer_forms.c Unicode's normal forms, normalizer_texts.c those
+ * looking at the whole text, normalizer_charsmap.c SentencePiece's map. */
 #ifndef IPF_TOKENIZER_NORMALIZER_H
 #define IPF_TOKENIZER_NORMALIZER_H
 

@@ -33,7 +33,7 @@ static bool put_chinese(uint32_t c, struct buffer *out)
 	return true;
 }
 
-/* Copies runs of characters that stay. Returns what a normalizer returns. */
+/* Copies runs of characters that stay. Returns a normalizer's result. */
 static int put_all(bool (*put)(uint32_t, struct buffer *), struct slice text, struct buffer *out)
 {
 	const char *at = text.data, *end = text.data + text.len, *kept = at;

@@ -1,7 +1,7 @@
 /* Precompiled: SentencePiece's map from strings to strings, a double-array trie in base64.
  *
  * The reference looks up each grapheme cluster of less than six bytes, then each character, and takes the first
- * (shortest) prefix that it finds. It drops the rest of the cluster; so does this normalizer.
+ * (shortest) prefix it finds. It drops the rest of the cluster; so does this normalizer.
  */
 #include "base64.h"
 #include "tokenizer/code_point.h"

@@ -1,9 +1,8 @@
-/* NFC, NFD, NFKC and NFKD: by utf8proc, except for characters that the reference does not know
- * (unicode_unknown_to_forms) and for the order of marks, which utf8proc finds by swapping neighbours, in quadratic
- * time.
+/* NFC, NFD, NFKC and NFKD: by utf8proc, except for characters the reference does not know (unicode_unknown_to_forms)
+ * and for the order of marks, which utf8proc finds by swapping neighbours, in quadratic time.
  *
  * A text is cut into parts that stay unchanged (characters that are `safe`: they start a new sequence, are their own
- * normal form and never combine with what is before them) and stretches around the other characters. Only these are
+ * normal form and never combine with the one before them) and stretches around the other characters. Only these are
  * rewritten.
  */
 #include "tokenizer/code_point.h"
@@ -126,14 +125,14 @@ static bool order_marks(utf8proc_int32_t *c, size_t count)
 	return true;
 }
 
-/* True if the character composes with nothing, whatever utf8proc says: characters that the reference does not know, and
- * the one before the finals of Hangul, which some versions of utf8proc confuse with "no final". */
+/* True if the character composes with nothing, whatever utf8proc says: characters the reference does not know, and the
+ * one before the finals of Hangul, which some versions of utf8proc confuse with "no final". */
 static bool stands_alone(utf8proc_int32_t c)
 {
 	return c == 0x11a7 || unicode_unknown_to_forms((uint32_t)c);
 }
 
-/* Composes the characters between those that stand alone, and appends them all. */
+/* Composes the characters between those standing alone, and appends them all. */
 static void append_composed(enum normal_form form, utf8proc_int32_t *c, size_t count, struct buffer *out)
 {
 	for (size_t i = 0; i < count; i++) {

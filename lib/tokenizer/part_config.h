@@ -24,7 +24,7 @@ int config_character(const json_t *config, const char *part, const char *name, s
 int config_pattern(const json_t *config, const char *part, struct slice *text, bool *literal, struct ipf_error *err);
 /* The value of "type": returns its index in `names`, or -1 with `part: unknown type "Foo"`. */
 int config_type(const json_t *config, const char *part, const char *const *names, size_t count, struct ipf_error *err);
-/* What a Metaspace has, both as a pre-tokenizer and as a decoder. */
+/* The members of a Metaspace, both as a pre-tokenizer and as a decoder. */
 struct metaspace_config {
 	struct slice replacement;
 	enum metaspace_scheme { METASPACE_ALWAYS, METASPACE_FIRST, METASPACE_NEVER } scheme;

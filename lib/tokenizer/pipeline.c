@@ -41,7 +41,7 @@ static bool only_spaces(const json_t *normalizer, bool *prepend)
 	return *prepend;
 }
 
-/* True if there is nothing to split, or only at spaces that the normalizer has replaced. */
+/* True if there is nothing to split, or only at spaces the normalizer has replaced. */
 static bool never_splits(const json_t *pre, bool no_spaces)
 {
 	if (!pre || json_is_null(pre))
@@ -51,7 +51,7 @@ static bool never_splits(const json_t *pre, bool no_spaces)
 	       is(json_object_get(pre, "behavior"), "MergedWithPrevious") && !json_is_true(json_object_get(pre, "invert"));
 }
 
-/* Byte mode: what comes before ByteLevel is done by a scanner or by general pre-tokenizers. */
+/* Byte mode: the steps before ByteLevel are done by a scanner or by general pre-tokenizers. */
 static int configure_bytes(struct tokenizer *t, const json_t *pre, struct ipf_error *err)
 {
 	json_t *steps = json_object_get(pre, "pretokenizers"), *before;

@@ -7,8 +7,8 @@
  *     ids  ── vocabulary (vocabulary.h) ──► token texts ── decoder (decoder.h) ──► text
  *
  * Each part is made from its member of tokenizer.json and never written to afterwards, so any number of threads may use
- * it. A part refuses what it does not know with an error that names it: `pre_tokenizer: unknown type "Foo"`. The
- * caller that opens the file adds the file's name.
+ * it. A part refuses unknown members with an error naming it: `pre_tokenizer: unknown type "Foo"`. The caller opening
+ * the file adds the file's name.
  */
 #ifndef IPF_TOKENIZER_PIPELINE_H
 #define IPF_TOKENIZER_PIPELINE_H
@@ -25,7 +25,7 @@
 
 struct tokenizer {
 	char *name;
-	char *file, *commit; /* of a model of the hub; NULL */
+	char *file, *commit; /* for a model of the hub; NULL */
 	struct compiled_block block;
 	struct vocabulary vocabulary;
 	struct character_classes classes;
@@ -46,11 +46,11 @@ struct tokenizer {
 /* Makes all parts from the configuration in t->block. */
 int pipeline_configure(struct tokenizer *t, struct ipf_error *err);
 
-/* What decoders get for an id: the text of the added token with this id, else the vocabulary's. Absent: no such id, or
- * a special token with TOKENIZER_SKIP_SPECIAL in `flags`. */
+/* A decoder's text for an id: the text of the added token with this id, else the vocabulary's. Absent: no such id, or a
+ * special token with TOKENIZER_SKIP_SPECIAL in `flags`. */
 struct slice pipeline_token_text(const struct tokenizer *t, uint32_t id, int flags);
 
-#define WORD_BATCH 256 /* words that are looked up at a time */
+#define WORD_BATCH 256 /* words looked up at a time */
 
 struct tokenizer_scratch {
 	struct word_cache *words;

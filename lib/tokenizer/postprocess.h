@@ -12,7 +12,7 @@ struct postprocess {
 };
 
 /* `config` is the value of "post_processor". ByteLevel and null add nothing. A template without exactly one $A is an
- * error that names it. */
+ * error naming it. */
 int postprocess_new(struct postprocess *post, const json_t *config, struct ipf_error *err);
 void postprocess_release(struct postprocess *post);
 

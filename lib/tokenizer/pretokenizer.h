@@ -1,5 +1,5 @@
 /* Pre-tokenizers: a text to words. pretokenizer.c picks the maker by type and has Sequence; pretokenizer_split.c has
- * Split, pretokenizer_chars.c those that look at one character at a time, pretokenizer_space.c Metaspace and
+ * Split, pretokenizer_chars.c those looking at one character at a time, pretokenizer_space.c Metaspace and
  * ByteLevel. */
 #ifndef IPF_TOKENIZER_PRETOKENIZER_H
 #define IPF_TOKENIZER_PRETOKENIZER_H

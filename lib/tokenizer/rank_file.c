@@ -1,5 +1,5 @@
-/* Two neighbours merge if their concatenation is a token, the lowest rank first. So each way to cut a token in two is a
- * merge of the token's rank. */
+/* Two neighbours merge if their concatenation is a token, the lowest rank first. Each way to cut a token in two is thus
+ * a merge of the token's rank. */
 #include "tokenizer/rank_file.h"
 
 #include "base64.h"

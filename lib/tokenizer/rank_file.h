@@ -6,7 +6,7 @@
 
 #include "tokenizer/compiled_block.h"
 
-/* Sets `*kind` to "" if the path does not name a rank file, else to the encoding that its name gives (".cl100k" and the
+/* Sets `*kind` to "" if the path does not name a rank file, else to the encoding its name gives (".cl100k" and the
  * like). -1 if the encoding is unknown. */
 int rank_file_kind(const char *path, const char **kind, struct ipf_error *err);
 /* `kind` comes from rank_file_kind; `sha256` is the hex digest of the text. */

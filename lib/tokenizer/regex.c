@@ -105,7 +105,7 @@ static int match(struct regex_walk *w)
 	return n;
 }
 
-/* Searches from w->from on. Returns what regex_walk_next returns. */
+/* Searches from w->from on. Returns the result of regex_walk_next. */
 static int search(struct regex_walk *w, size_t *start, size_t *end, struct ipf_error *err)
 {
 	if (!w->re->code) {

@@ -7,10 +7,10 @@
  *     while ((found = regex_walk_next(&w, &start, &end, &err)) == 1) …
  *     regex_walk_end(&w);
  *
- * The two differ in syntax (intersections of classes, possessive intervals, where (?i) ends, …), in what \w, \s, \b and
- * $ mean and in their versions of Unicode. regex_translate.h writes a pattern with the same meaning in PCRE2 as the
- * original has in the reference, and refuses what PCRE2 cannot express: absent groups, calls of groups, \G, \K, \X,
- * and ignoring the case of what folds to several characters.
+ * The two differ in syntax (intersections of classes, possessive intervals, where (?i) ends, …), in the meaning of \w,
+ * \s, \b and $ and in their versions of Unicode. regex_translate.h writes a pattern with the same meaning in PCRE2 as
+ * the original has in the reference, and refuses features PCRE2 lacks: absent groups, calls of groups, \G, \K, \X, and
+ * ignoring the case of characters that fold to several.
  */
 #ifndef IPF_TOKENIZER_REGEX_H
 #define IPF_TOKENIZER_REGEX_H

@@ -19,7 +19,7 @@ static bool next_is(const struct translator *t, char c)
 	return t->at < t->end && *t->at == c;
 }
 
-/* Reads what follows a backslash. */
+/* Reads the escape after a backslash. */
 static int item_escape(struct translator *t, struct item *item, const char *at)
 {
 	static const char simple[] = "n\nt\tr\rf\fv\va\ae\033b\b";

@@ -1,5 +1,5 @@
 /* The state of a translation from Oniguruma to PCRE2 (regex_translate.h): the place in the pattern, the output, the
- * options that hold at this place. */
+ * options holding at this place. */
 #ifndef IPF_TOKENIZER_REGEX_TRANSLATOR_H
 #define IPF_TOKENIZER_REGEX_TRANSLATOR_H
 

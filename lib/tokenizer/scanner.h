@@ -1,8 +1,8 @@
 /* Hand-written scanners: they find where words end, for well-known chains of pre-tokenizers.
  *
- * A scanner replaces one chain with one exact configuration, and gives the words that the chain's regular
- * expressions give. A property test in tests/unit compares each with PCRE2; the comparison with the reference compares
- * them with Oniguruma.
+ * A scanner replaces one chain with one exact configuration, and gives the words the chain's regular expressions give.
+ * A property test in tests/unit compares each with PCRE2; the comparison with the reference compares them with
+ * Oniguruma.
  */
 #ifndef IPF_TOKENIZER_SCANNER_H
 #define IPF_TOKENIZER_SCANNER_H
@@ -16,8 +16,8 @@
 typedef size_t scan_function(const struct character_classes *k, const char *text, size_t begin, size_t end,
                              size_t *ends, size_t room);
 
-/* Returns the scanner of a chain of Split and Digits steps that ends in ByteLevel, in byte mode. `config` is the value
- * of "pre_tokenizer". NULL: no scanner replaces this chain. */
+/* Returns the scanner of a chain of Split and Digits steps ending in ByteLevel, in byte mode. `config` is the value of
+ * "pre_tokenizer". NULL: no scanner replaces this chain. */
 scan_function *scanner_for_chain(const json_t *config);
 
 scan_function scan_gpt2;       /* ByteLevel with its own regular expression */

@@ -1,6 +1,6 @@
 /* DeepSeek's three splits in sequence: numbers by three, runs of Han and kana, then the rest. A later split cannot join
- * what an earlier one has cut: each character belongs to the segment of its kind (number; Han or kana; other), and for
- * the expressions that follow the end of a segment is the end of the text. */
+ * parts that an earlier one has cut: each character belongs to the segment of its kind (number; Han or kana; other),
+ * and for later expressions the end of a segment is the end of the text. */
 #include "tokenizer/scanner_steps.h"
 
 #define WORD (UNICODE_ANY_LETTER | UNICODE_MARK)

@@ -88,8 +88,8 @@ static inline struct spaces spaces_at(const struct character_classes *k, const c
 	}
 }
 
-/* \s+(?!\S)|\s+: the whole run at the end of the text, else all but the last character, else that one. `closed`: what
- * follows counts as the end of the text, because an earlier step has cut there. */
+/* \s+(?!\S)|\s+: the whole run at the end of the text, else all but the last character, else that one. `closed`: the
+ * end of the text is here, because an earlier step has cut there. */
 static inline size_t spaces_end(const struct spaces *s, size_t at, bool closed)
 {
 	return s->next.len == 0 || closed || s->last == at ? s->end : s->last;

@@ -17,15 +17,15 @@ struct text_pieces {
 	size_t *ends;
 	size_t count, cap;
 	bool failed; /* out of memory */
-	/* For pre-tokenizers, because Metaspace's "first" scheme needs it. The head is what the first character of the
-	 * whole input became: `head` is its length at the front of the text that is split now, `heads` its length at the
-	 * front of the pieces, in bytes. */
+	/* For pre-tokenizers, because Metaspace's "first" scheme needs it. The head is the replacement of the whole input's
+	 * first character: `head` is its length at the front of the text split now, `heads` its length at the front of the
+	 * pieces, in bytes. */
 	size_t head, heads;
 };
 
 /* Adds a piece with this text. */
 void text_pieces_add(struct text_pieces *p, const char *text, size_t len);
-/* Ends a piece: it holds what was appended to p->text since the end of the piece before. */
+/* Ends a piece: it holds the text appended to p->text since the end of the piece before. */
 void text_pieces_end(struct text_pieces *p);
 /* Removes all pieces and keeps the memory. */
 void text_pieces_clear(struct text_pieces *p);

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #define APPROX_BYTES 4
-#define POOL_MAX     64 /* scratches that are kept for later calls */
+#define POOL_MAX     64 /* scratches kept for later calls */
 
 struct token_counter {
 	struct tokenizer *tokenizer; /* NULL: the approximation */
@@ -154,7 +154,7 @@ static int64_t list_ids(const struct token_counter *c, struct tokenizer_scratch 
 	return tokenizer_encode(c->tokenizer, s, text, 0, ids, err) < 0 ? -1 : (int64_t)ids->count;
 }
 
-/* Calls an action with the text; if it is not UTF-8, with U+FFFD for what is not. */
+/* Calls an action with the text; invalid UTF-8 becomes U+FFFD. */
 static int64_t with_scratch(const struct token_counter *c, action *what, struct slice text, struct token_ids *ids,
                             struct ipf_error *err)
 {

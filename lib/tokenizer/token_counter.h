@@ -17,7 +17,7 @@
 
 struct token_counter;
 
-/* `name` is "approx" (NULL means the same), or the path of a tokenizer.json, of a folder that contains one, or of a
+/* `name` is "approx" (NULL means the same), or the path of a tokenizer.json, of a folder containing one, or of a
  * .tiktoken rank file. A name that is neither known nor a file is an IPF_USAGE error. */
 int token_counter_open(struct token_counter **counter, const char *name, struct ipf_error *err);
 /* Counts with this tokenizer, which is taken over, also if memory runs out. */
@@ -26,13 +26,13 @@ int token_counter_of(struct token_counter **counter, struct tokenizer *tokenizer
 bool token_counter_is_exact(const struct token_counter *counter);
 
 /* Returns the number of tokens of a text. Thread-safe. Bytes that are not UTF-8 count as U+FFFD. If the tokenizer fails
- * (out of memory, or a character that a model without an unknown token does not have), this function and
- * token_counter_cut fall back to the approximation, so that loops that add text up to a count always end;
- * token_counter_check reports the failure. Call it before the counts are used. */
+ * (out of memory, or a character a model without an unknown token does not have), this function and token_counter_cut
+ * fall back to the approximation, so loops that add text up to a count always end; token_counter_check reports the
+ * failure. Call it before the counts are used. */
 int64_t token_counter_count(const struct token_counter *counter, const char *text, size_t len);
 /* 0, or -1 with the first failure since the counter was opened. */
 int token_counter_check(const struct token_counter *counter, struct ipf_error *err);
-/* For `count` offsets ends[i] that never fall: sets counts[i] to the number of the text's tokens that end within its
+/* For `count` offsets ends[i] that never fall: sets counts[i] to the number of the text's tokens ending within its
  * first ends[i] bytes. Encodes the text once. Returns the number of tokens of the whole text; -1 with `err`. */
 int64_t token_counter_count_prefixes(const struct token_counter *counter, struct slice text, const size_t *ends,
                                      size_t count, int64_t *counts, struct ipf_error *err);
@@ -40,7 +40,7 @@ int64_t token_counter_count_prefixes(const struct token_counter *counter, struct
  * never splits a character. With a tokenizer it ends at the end of a token, and has fewer tokens only if no place
  * nearby gives exactly `count`. */
 size_t token_counter_cut(const struct token_counter *counter, const char *text, size_t len, int64_t count);
-/* The number of special tokens that the tokenizer puts around a text, such as one at its beginning; 0 for the
+/* The number of special tokens the tokenizer puts around a text, such as one at its beginning; 0 for the
  * approximation. */
 int64_t token_counter_special_tokens(const struct token_counter *counter);
 

@@ -1,15 +1,15 @@
-/* Finds where tokens end in the text that they encode.
+/* Finds where tokens end in the text they encode.
  *
  * Each token's text is searched from the end of the token before. If tokens are the bytes of the text (byte-level BPE,
- * byte fallback, added tokens), each begins there. What a normalizer or a pre-tokenizer removed lies between two tokens
- * and counts for the second one. Tokens whose text differs from the input (other letters, an unknown token) share what
- * lies between the nearest tokens that are found.
+ * byte fallback, added tokens), each begins there. Text that a normalizer or a pre-tokenizer removed is between two
+ * tokens and counts for the second one. Tokens whose text differs from the input (other letters, an unknown token)
+ * share the text between the nearest tokens that are found.
  */
 #include "tokenizer/pipeline.h"
 
 #include <string.h>
 
-#define WINDOW      32  /* bytes that are searched for the next token */
+#define WINDOW      32  /* bytes searched for the next token */
 #define WINDOW_MOST 512 /* the same, with the length of tokens that were not found */
 
 struct token_places {
@@ -87,7 +87,7 @@ static int decoded_behind(struct token_places *p, struct slice before, struct sl
 	return 0;
 }
 
-/* Sets `*says` to what token i contributes to the text: its bytes, if nothing changed them. */
+/* Sets `*says` to token i's part of the text: its bytes, if nothing changed them. */
 static int token_says(struct token_places *p, const uint32_t *ids, size_t i, struct slice *says, struct ipf_error *err)
 {
 	const struct vocabulary *v = &p->t->vocabulary;

@@ -27,7 +27,8 @@ static int open_file(struct tokenizer **tokenizer, const char *path, bool anew, 
 		*tokenizer = t;
 		return 0;
 	}
-	/* What the file says was read when it was compiled: a block whose configuration fails is not the file's. */
+	/* The file's configuration was checked when it was compiled: a block whose configuration fails is not the
+	 * file's. */
 	bool again = !anew && t && t->block.mapped && err->kind == IPF_INPUT;
 	tokenizer_close(t);
 	if (!again)

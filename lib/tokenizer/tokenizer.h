@@ -1,4 +1,4 @@
-/* A tokenizer: text to token ids and back, from the files that come with models.
+/* A tokenizer: text to token ids and back, from the files coming with models.
  *
  *     struct tokenizer *t;
  *     if (tokenizer_open(&t, "tokenizer.json", &err) < 0) …
@@ -7,14 +7,14 @@
  *     if (tokenizer_encode(t, s, text, 0, &ids, &err) < 0) …
  *     int64_t n = tokenizer_count(t, s, text, 0, &err);
  *
- * Opens a Hugging Face tokenizer.json, a folder that contains one, or a .tiktoken rank file, and gives exactly the ids
- * that the reference implementation (the Rust library tokenizers) gives. A tokenizer does not change after it is
- * opened: any number of threads may use it, each with its own scratch. A file with an unsupported feature is rejected
- * when it is opened, never later, with an error that names the feature. A text is never cut or padded, whatever
- * "truncation" and "padding" in the file say.
+ * Opens a Hugging Face tokenizer.json, a folder containing one, or a .tiktoken rank file, and gives exactly the ids the
+ * reference implementation (the Rust library tokenizers) gives. A tokenizer does not change after it is opened: any
+ * number of threads may use it, each with its own scratch. A file with an unsupported feature is rejected when it is
+ * opened, never later, with an error naming the feature. A text is never cut or padded, whatever "truncation" and
+ * "padding" in the file say.
  *
  * Opening a large vocabulary for the first time takes a fraction of a second. The compiled form is kept in
- * $XDG_CACHE_HOME/ipf (default ~/.cache/ipf), so that opening it again takes milliseconds. It is checked whenever it is
+ * $XDG_CACHE_HOME/ipf (default ~/.cache/ipf), so opening it again takes milliseconds. It is checked whenever it is
  * opened: whatever is in the cache, the worst that comes of it is that the file is compiled again.
  */
 #ifndef IPF_TOKENIZER_H
@@ -37,7 +37,7 @@ enum tokenizer_flags {
 	TOKENIZER_SKIP_SPECIAL = 2, /* decode: leave special tokens out */
 };
 
-/* `path` names a file or a folder. Errors: IPF_SYSTEM; IPF_INPUT with the file, the member and what is not supported.
+/* `path` names a file or a folder. Errors: IPF_SYSTEM; IPF_INPUT with the file, the member and the unsupported value.
  */
 int tokenizer_open(struct tokenizer **tokenizer, const char *path, struct ipf_error *err);
 /* Opens a tokenizer.json in memory, without the cache on disk. */
@@ -62,7 +62,7 @@ int tokenizer_decode(const struct tokenizer *tokenizer, const uint32_t *ids, siz
 
 /* Finds where each token of a text ends: token i ends[i] bytes from the beginning. The offsets never fall; the last one
  * is the end of the text. `ids` come from tokenizer_encode without TOKENIZER_SPECIAL. Exact if tokens are the bytes of
- * the text; if the normalizer has changed the text, the nearest place that the tokens' texts give. Takes linear time.
+ * the text; if the normalizer has changed the text, the nearest place the tokens' texts give. Takes linear time.
  */
 int tokenizer_token_ends(const struct tokenizer *tokenizer, const struct token_ids *ids, struct slice text,
                          size_t *ends, struct ipf_error *err);

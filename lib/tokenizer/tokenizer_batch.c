@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #define THREADS_MAX 256
-/* Bytes of text that a thread takes at a time: few enough that all threads end together, enough that the lock costs
+/* Bytes of text a thread takes at a time: few enough that all threads end together, enough that the lock costs
  * nothing. */
 #define GRAB_BYTES 65536
 

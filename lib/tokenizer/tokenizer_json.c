@@ -167,7 +167,7 @@ static int load_merges(struct compiler *c, const struct jdoc *j, struct ipf_erro
 	bool spelled = jdoc_type_of(j, jdoc_at(j, merges, 0)) == JDOC_TEXT;
 	for (struct jdoc_each e = jdoc_each(j, merges); jdoc_step(&e); index++) {
 		if ((jdoc_type_of(j, e.value) == JDOC_TEXT) != spelled || merge_parts(j, e.value, &a, &b) < 0) {
-			/* a line of merges.txt that was copied along */
+			/* a line of merges.txt copied along */
 			if (spelled && a.len >= 8 && memcmp(a.data, "#version", 8) == 0)
 				continue;
 			ipf_error_set(err, IPF_INPUT, "model.merges: entry %u: expected two tokens", index);

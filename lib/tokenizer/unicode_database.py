@@ -1,6 +1,6 @@
-"""The Unicode character database in several versions, for the scripts that make tables (make_*.py).
+"""The Unicode character database in several versions, for the scripts making tables (make_*.py).
 
-The data is that of the npm packages @unicode/unicode-VERSION, which have one folder per property and one file of ranges
+The data is from the npm packages @unicode/unicode-VERSION, which have one folder per property and one file of ranges
 per value:
 
     npm install --prefix DIR @unicode/unicode-9.0.0 @unicode/unicode-14.0.0 …
@@ -54,11 +54,11 @@ class Unicode:
         self.folder = _folder(version)
 
     def values(self, name):
-        """The values of a property that the package has."""
+        """The values of a property the package has."""
         return sorted(path.name for path in (self.folder / name).iterdir() if (path / "ranges.mjs").exists())
 
     def characters(self, name, value):
-        """The set of characters that have this value of a property."""
+        """The set of characters with this value of a property."""
         source = (self.folder / name / value / "ranges.mjs").read_text(encoding="utf-8")
         deltas = list(_deltas(re.search(r"decodeRanges\('([^']*)'\)", source)[1]))
         found = set()
@@ -97,7 +97,7 @@ PUNCTUATION = ("Connector_Punctuation", "Dash_Punctuation", "Open_Punctuation", 
 
 
 def ranges(characters, value=lambda c: None):
-    """(first, last, value) for each run of characters without a gap that have the same value."""
+    """(first, last, value) for each run of characters without a gap with the same value."""
     runs = []
     for c in sorted(characters):
         if runs and runs[-1][1] == c - 1 and runs[-1][2] == value(c):

@@ -144,7 +144,7 @@ static const struct range newer_nonspacing[] = {
 	{0x1e944, 0x1e94a},
 };
 
-/* Other characters with a decomposition that the normal forms do not know. */
+/* Other characters with a decomposition the normal forms do not know. */
 static const struct range newer_decompositions[] = {
 	{0x32ff, 0x32ff}, {0xa7f1, 0xa7f4}, {0xab69, 0xab69}, {0x105c9, 0x105c9}, {0x105e4, 0x105e4}, {0x10781, 0x10785},
 	{0x10787, 0x107b0}, {0x107b2, 0x107ba}, {0x11383, 0x11383}, {0x11385, 0x11385}, {0x1138e, 0x1138e},

@@ -75,7 +75,7 @@ static int fill_places(const struct unigram *u, struct best_way *places, const c
 	return 0;
 }
 
-/* Reverses the way: places[start].from becomes the end of the token that begins there; the id stays at that end. */
+/* Reverses the way: places[start].from becomes the end of the token beginning there; the id stays at that end. */
 static void turn_round(struct best_way *places, uint32_t len)
 {
 	uint32_t end = len, start = places[len].from;

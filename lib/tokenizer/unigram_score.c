@@ -19,8 +19,8 @@ static double power_of_ten(int exponent)
 	return strtod(text, NULL);
 }
 
-/* Reads the digits that fit into 64 bits; of later digits only the number counts. Returns the exponent of the last
- * digit that was used. */
+/* Reads the digits fitting into 64 bits; of later digits only the number counts. Returns the exponent of the last digit
+ * that was used. */
 static int read_digits(const char **at, const char *end, uint64_t *digits)
 {
 	bool point = false, full = false;

@@ -1,6 +1,6 @@
 /* The tokens of a Unigram model as a trie of bytes, in two sections of the block. All edges are in one hash table: a
- * slot has the node in 28 bits, the byte, and the child in 28 bits; 0 is a free slot, since the root is never a
- * child. The other section has the token that ends at each node. */
+ * slot has the node in 28 bits, the byte, and the child in 28 bits; 0 is a free slot, since the root is never a child.
+ * The other section has the token ending at each node. */
 #ifndef IPF_TOKENIZER_UNIGRAM_TRIE_H
 #define IPF_TOKENIZER_UNIGRAM_TRIE_H
 

@@ -1,8 +1,8 @@
 /* The vocabulary of a model: token texts by id, and ids by text. It is a view of a compiled block (compiled_block.h),
  * which has to outlive it.
  *
- * Every token has a `text` and a `word`. The text is the token as tokenizer.json spells it; the word is what the model
- * sees. They differ in byte mode only (model.h), where the word is the raw bytes that the text's characters represent.
+ * Every token has a `text` and a `word`. The text is the token as tokenizer.json spells it; the word is the model's
+ * view. They differ in byte mode only (model.h), where the word is the raw bytes the text's characters represent.
  */
 #ifndef IPF_TOKENIZER_VOCABULARY_H
 #define IPF_TOKENIZER_VOCABULARY_H

@@ -14,7 +14,7 @@ struct cached_word {
 	uint32_t ids[WORD_IDS];
 };
 
-/* Sets of two; the word that was added last is the first. */
+/* Sets of two; the word added last is the first. */
 #define WORD_SETS (1 << 13)
 struct word_cache {
 	struct cached_word sets[WORD_SETS][2];

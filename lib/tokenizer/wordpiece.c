@@ -67,7 +67,7 @@ static int encode_pieces(const struct model *self, void *scratch, const char *wo
 
 	if (too_long(w, word, len))
 		return add_unknown(w, ids, err);
-	/* The prefix is written before the rest of the word, over what is encoded already. */
+	/* The prefix is written before the rest of the word, over the encoded part. */
 	buffer_clear(text);
 	buffer_slice(text, buffer_all(&w->prefix));
 	buffer_append(text, word, len);

@@ -221,7 +221,7 @@ static bool judge_lateness(struct client_values *v, struct verdict_check *check)
 			check, verdict_above(delay.p95, VERDICT_DELAY_DOUBTFUL_MS, VERDICT_DELAY_INVALID_MS),
 			"in 95 %% of the seconds, the client read 99 %% of the data within %s of the kernel timestamps%s",
 			verdict_duration(delay.p95, a),
-			delay.p95 > VERDICT_DELAY_DOUBTFUL_MS ? " (more --threads, or a machine that is less busy)" : "");
+			delay.p95 > VERDICT_DELAY_DOUBTFUL_MS ? " (more --threads, or a less busy machine)" : "");
 	}
 	return ok;
 }
@@ -265,7 +265,7 @@ static void add_samples(struct samples *to, const struct samples *from)
 		samples_add(to, from->values[i]);
 }
 
-/* The parts that ended, and the current one as if it had: in values of its own, since it goes on. */
+/* The ended parts, and the current one as if it had: in values of its own, since it goes on. */
 static void add_all(struct client_health *h, int64_t first_start_ns, int64_t last_end_ns, struct client_values *to)
 {
 	add_samples(&to->cpu, &h->ended.cpu);

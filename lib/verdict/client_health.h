@@ -17,8 +17,8 @@
 struct client_second {
 	int64_t t_ns;
 	double send_s;   /* CPU seconds of the sending threads so far */
-	double cpu;      /* share of this second that the busiest of them ran */
-	double wait;     /* share of this second that it was ready to run and had no core */
+	double cpu;      /* share of this second the busiest of them ran */
+	double wait;     /* share of this second it was ready to run and had no core */
 	double loop_ms;  /* worst loop lag of this second */
 	double delay_ms; /* p99 of the delay between the kernel's timestamps and our reads */
 	double full;     /* fill level of the record queue, 0…1 */
@@ -29,7 +29,7 @@ struct client_totals {
 	int64_t started, no_files, syn_retransmits, kernel_timestamps, rejected_timestamps, clock_steps;
 };
 
-/* What is judged: the values of the seconds in the measured time of parts, and the counts of these parts. */
+/* The judged values: those of the seconds in the measured time of parts, and the counts of these parts. */
 struct client_values {
 	struct samples cpu, wait, loop_ms, delay_ms, full;
 	struct client_totals totals;
@@ -38,16 +38,16 @@ struct client_values {
 /* Zero-initialise. */
 struct client_health {
 	int64_t lines;
-	struct client_values ended;    /* of the parts that ended */
-	struct client_second *seconds; /* of the current part, like the next */
+	struct client_values ended;    /* the ended parts' */
+	struct client_second *seconds; /* the current part's, like the next */
 	size_t seconds_count, seconds_cap;
 	struct client_totals part_totals;
 	struct jdoc doc;
 	bool failed; /* out of memory */
 };
 
-/* Takes a line as ipf-fire wrote it. Members that are absent are not judged. -1: IPF_INPUT for a number that is too
- * large to be one, with its field; out of memory. */
+/* Takes a line as ipf-fire wrote it. Members that are absent are not judged. -1: IPF_INPUT for a number too large to be
+ * one, with its field; out of memory. */
 int client_health_line(struct client_health *h, struct slice line, struct ipf_error *err);
 /* Ends a part whose measured requests ran from first_start_ns to last_end_ns (IPF_ABSENT: it has none). */
 void client_health_end_part(struct client_health *h, int64_t first_start_ns, int64_t last_end_ns);

@@ -157,7 +157,7 @@ char *failure_describe(const struct failure *f, char *text, size_t size)
 	return text;
 }
 
-/* "273 in-band, 1 reset": of a list that is sorted. */
+/* "273 in-band, 1 reset": of a sorted list. */
 static void sum_up_kinds(const struct failure_tally *t, struct buffer *out)
 {
 	const char *between = "";
@@ -246,7 +246,7 @@ static const char *hint_of_connection(const struct failure *f)
 	return NULL;
 }
 
-/* Trusting a certificate helps only if the trust is what it lacks. */
+/* Trusting a certificate helps only if trust is missing. */
 static const char *hint_of_tls(const struct failure *f)
 {
 	if (has(f, "wrong version number") || has(f, "packet length too long") || has(f, "connection timeout"))

@@ -18,14 +18,14 @@
 struct verdict_stage {
 	char *name;
 	bool measured, closed, cycle, copies; /* copies: requests that differ from each other may have the same `req` */
-	int64_t copy;                         /* of all its requests (schedule.h) */
+	int64_t copy;                         /* all its requests' (schedule.h) */
 	int64_t repeated;                     /* successful requests whose prompt was sent before in this run */
-	int64_t sent_before;                  /* lines with prompts that the earlier runs of a search sent */
+	int64_t sent_before;                  /* lines with prompts the earlier runs of a search sent */
 	int64_t scheduled, scheduled_most;    /* arrivals: of all parts together, of the largest part */
 	int64_t started, ok;
 	int64_t timed, waited;                                /* with a due time; of these, waited noticeably for a slot */
-	int64_t due_first, due_last, start_first, start_last; /* of the current part; IPF_ABSENT */
-	int64_t due_span, start_span;                         /* of the parts that ended */
+	int64_t due_first, due_last, start_first, start_last; /* the current part's; IPF_ABSENT */
+	int64_t due_span, start_span;                         /* the ended parts' */
 };
 
 struct verdict {
@@ -36,23 +36,23 @@ struct verdict {
 
 	int64_t rows, ok, errors[VERDICT_KINDS], stale;
 	int64_t rows_with_length, exact_length, requested_tokens, received_tokens;
-	int64_t rows_with_input, asked_input, received_input; /* of those whose usage has a count */
+	int64_t rows_with_input, asked_input, received_input; /* for those whose usage has a count */
 	int64_t events, coalesced;
 	int64_t stream_ignored;      /* successful whole responses although streaming was requested */
 	int64_t streamed, one_event; /* streamed responses of several tokens; of these, with all of them in one event */
-	int64_t unread, unread_of;   /* events with text that is not read; those and the content events */
+	int64_t unread, unread_of;   /* events with unread text; those and the content events */
 	int64_t empty;               /* successful responses without content */
 	int64_t after_end;           /* successful responses with content after their end mark */
 	struct {
 		int64_t rows, usage, events; /* contradictory counts of tokens: responses, and the counts of the first one */
 	} doubts[RESULT_DOUBTS];
-	int64_t hidden_rows, hidden_tokens;             /* successful responses with tokens that were not sent */
+	int64_t hidden_rows, hidden_tokens;             /* successful responses with unsent tokens */
 	int64_t early, short_stop, short_length;        /* ended for another reason; shorter than asked, by finish reason */
 	struct histogram *lag, *client_lag, *slot_wait; /* ns */
-	int64_t first_start, last_end;                  /* of the current part's measured rows; IPF_ABSENT */
+	int64_t first_start, last_end;                  /* the current part's measured rows'; IPF_ABSENT */
 	struct client_health client;
 
-	struct seen_numbers seen; /* the requests of the trace that were sent successfully in this run */
+	struct seen_numbers seen; /* the requests of the trace sent successfully in this run */
 	int64_t trace_requests, trace_repeated_prompts;
 	struct warm_cache cache;
 
@@ -327,7 +327,7 @@ static void note_prompt(struct verdict *v, struct verdict_stage *stage, const st
 		stage->repeated += seen_numbers_add(&v->seen, number);
 }
 
-/* A usage that reports 0 does not know it. */
+/* A usage reporting 0 does not know it. */
 static void row_input(struct verdict *v, const struct result *row)
 {
 	if (!verdict_valid_count(row->asked_input_tokens) || !verdict_valid_count(row->input_tokens_usage) ||
@@ -484,19 +484,19 @@ static const struct {
 } rules[] = {
 	{VERDICT_LOAD,
      "DOUBTFUL if less than 99 % of the scheduled load of a measured stage was delivered, INVALID below 95 %. "
-     "The delivered share is the share of its requests that started, times the time over which they should "
+     "The delivered share is the started share of its requests, times the time over which they should "
      "have started / the time over which they did start (both at least 1 s)."},
 	{VERDICT_LOAD, "DOUBTFUL if the client's own lateness (client_lag) exceeds 10 ms at p99, INVALID above 100 ms."},
 	{VERDICT_LOAD, "DOUBTFUL if more than 1 % of the requests of open-loop stages waited longer than 1 ms for a slot: "
-                   "this is not the client's fault, but the load was not delivered as scheduled. Starts that only "
-                   "slots delayed are DOUBTFUL, never INVALID."},
+                   "this is not the client's fault, but the load was not delivered as scheduled. Starts delayed by "
+                   "slots alone are DOUBTFUL, never INVALID."},
 	{VERDICT_LOAD,
-     "DOUBTFUL if part of the run is missing (a stream that was cut, a run that was stopped), INVALID "
-     "without any measured request. A run that ipf-collect --until-stable ended is whole; the rest of its schedule "
+     "DOUBTFUL if part of the run is missing (a cut stream, a stopped run), INVALID "
+     "without any measured request. A run ended by ipf-collect --until-stable is whole; the rest of its schedule "
      "does not count."},
 	{VERDICT_LOAD,
-     "INVALID if a shard of the schedule is missing that had requests: the load was not that of the "
-     "schedule. DOUBTFUL if the shards began more than 100 ms, and more than 5 % of the run, apart. "
+     "INVALID if a shard with requests is missing from the schedule: the load was not as scheduled. DOUBTFUL if the "
+     "shards began more than 100 ms, and more than 5 % of the run, apart. "
      "DOUBTFUL if a repeat had another rate, by more than 1 %, or another number of users or slots in a stage than the "
      "first one. DOUBTFUL if the results have a series, and the clocks of two shards are further apart than one of its "
      "windows, or this is not known to within a window. INVALID if a twin predicted shards of one run apart."},
@@ -512,10 +512,10 @@ static const struct {
      "implausible, or if the record queue was more than 90 % full."},
 	{VERDICT_CLIENT, "DOUBTFUL if more than 5 % of the content events shared their read with another one (coalesced): "
                      "inter-token figures then reflect the network's packets, not the server's steps."},
-	{VERDICT_CLIENT, "N/A, not applicable, of a run that a twin predicted (ipf-twin predict): no client measured it."},
+	{VERDICT_CLIENT, "N/A, not applicable, for a predicted run (ipf-twin predict): no client measured it."},
 	{VERDICT_CLIENT, "DOUBTFUL if the client may have changed a figure by more than ipf-report --accuracy allows."},
-	{VERDICT_SERVER, "DOUBTFUL if more than 1 % of the requests failed, INVALID above 5 %. Requests that ipf-fire "
-                     "cancelled at the end, and resets of kept-alive connections that the server had already closed "
+	{VERDICT_SERVER, "DOUBTFUL if more than 1 % of the requests failed, INVALID above 5 %. Requests cancelled by "
+                     "ipf-fire at the end, and resets of kept-alive connections already closed by the server "
                      "(stale), are counted separately; more than 1 % cancelled is DOUBTFUL. Requests from which "
                      "ipf-fire disconnected on purpose do not count."},
 	{VERDICT_SERVER,
@@ -542,8 +542,9 @@ static const struct {
      "OK with 459 successful requests or more in each measured stage (enough for its p99 at 99 % confidence), "
      "DOUBTFUL with fewer, INVALID with none; DOUBTFUL if a measured stage has no requests, or no successful one."},
 	{VERDICT_SAMPLES,
-     "DOUBTFUL if more than 1 % of the successful requests of a measured stage have a prompt that this run "
-     "or an earlier run of the search had sent before (those of ipf-fire --warm do not count), or if more than 1 % of the prompts of the "
+     "DOUBTFUL if more than 1 % of the successful requests of a measured stage have a prompt sent before in this run "
+     "or an earlier run of the search (those of ipf-fire --warm do not count), or if more than 1 % of the prompts of "
+     "the "
      "trace repeat an earlier one and were not recorded so: a prefix cache makes them faster."},
 	{VERDICT_SAMPLES,
      "DOUBTFUL if the server's prefix cache had more than 1 % of the prompt tokens that the run sent for the first "
@@ -609,11 +610,11 @@ static const char *name_of(const struct verdict *v, const struct verdict_stage *
 }
 
 struct stages_load {
-	int64_t scheduled, started; /* of stages with a schedule */
+	int64_t scheduled, started; /* for stages with a schedule */
 	int64_t closed_loop;        /* started in stages without a schedule */
 	int64_t stopped;            /* started in the stage in which the run was ended, if it had a schedule */
 	int64_t timed, waited;      /* with a due time; of these, waited noticeably for a slot */
-	double delivered;           /* of the worst stage; NAN */
+	double delivered;           /* the worst stage's; NAN */
 };
 
 static void judge_stage_load(const struct verdict *v, const struct verdict_stage *stage, struct verdict_check *check,
@@ -747,7 +748,7 @@ static bool judge_errors(struct verdict *v, struct verdict_check *check)
 		                  VERDICT_NUMBER(hung_up), verdict_plural(hung_up));
 	if (v->stale > 0)
 		verdict_check_add(check, VERDICT_OK,
-		                  "%s reset%s on kept-alive connections that the server had closed "
+		                  "%s reset%s on kept-alive connections closed by the server "
 		                  "(ipf-fire --connections fresh avoids them)",
 		                  VERDICT_NUMBER(v->stale), verdict_plural(v->stale));
 	return ok && verdict_figure(f, "error_share", (double)theirs / rows) && verdict_count(f, "stale_resets", v->stale);
@@ -797,7 +798,7 @@ static bool judge_streaming(struct verdict *v, struct verdict_check *check)
 	       (!v->one_event || verdict_figure(f, "single_event", lumped));
 }
 
-/* Counts of tokens that cannot all be true, and those that say what no event shows. */
+/* Counts of tokens that cannot all be true, and those without evidence in the events. */
 static bool judge_counts(struct verdict *v, struct verdict_check *check)
 {
 	static const char *const texts[RESULT_DOUBTS] = {
@@ -835,7 +836,7 @@ static bool judge_unread(struct verdict *v, struct verdict_check *check)
 	if (v->unread == 0)
 		return true;
 	verdict_check_add(check, verdict_above((double)v->unread / (double)v->unread_of, VERDICT_UNREAD_DOUBTFUL, INFINITY),
-	                  "%s of %s events have text that the descriptor of the API does not read (ipf-collect --explain)",
+	                  "%s of %s events have text unread by the descriptor of the API (ipf-collect --explain)",
 	                  VERDICT_NUMBER(v->unread), VERDICT_NUMBER(v->unread_of));
 	return verdict_count(check->figures, "unread_events", v->unread);
 }
@@ -872,7 +873,7 @@ static bool judge_lengths(struct verdict *v, struct verdict_check *check)
 	       verdict_figure(f, "exactly_as_asked", (double)v->exact_length / (double)v->rows_with_length);
 }
 
-/* Of the measured stages with successful responses, since each has percentiles of its own. */
+/* Checks the measured stages with successful responses, since each has its own percentiles. */
 struct stages_samples {
 	const struct verdict_stage *least; /* with the fewest; NULL: no response at all */
 	int64_t stages, few;               /* few: with fewer than a p99 needs */
@@ -988,12 +989,12 @@ static bool judge_repeats(struct verdict *v, struct verdict_check *check)
 		}
 	if (many)
 		verdict_check_add(check, VERDICT_DOUBTFUL,
-		                  "%s of %s responses are to prompts that were sent before: a prefix cache makes them faster",
+		                  "%s of %s responses are to prompts sent before: a prefix cache makes them faster",
 		                  VERDICT_NUMBER(repeated), VERDICT_NUMBER(v->ok));
 	if (many_before)
 		verdict_check_add(
 			check, VERDICT_DOUBTFUL,
-			"%s of %s responses are to prompts that earlier runs of the search sent: a prefix cache makes them faster",
+			"%s of %s responses are to prompts sent in earlier runs of the search: a prefix cache makes them faster",
 			VERDICT_NUMBER(before), VERDICT_NUMBER(v->ok));
 	if (v->trace_repeated_prompts > 0 &&
 	    (double)v->trace_repeated_prompts > VERDICT_REPEATS_DOUBTFUL * (double)v->trace_requests)

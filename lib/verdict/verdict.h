@@ -2,8 +2,8 @@
  * UNKNOWN, see verdict_unknown, or N/A, see verdict_predicted), with a sentence and figures:
  *
  *   load_delivered    Was the offered load delivered? Every request started, on time.
- *   client_headroom   Was the client the limit? Its CPU, its lateness, what it ran out of, events that shared a read.
- *   server_answers    Did the server do what was asked? Errors, truncated streams, output lengths.
+ *   client_headroom   Was the client the limit? Its CPU, its lateness, its limits reached, events that shared a read.
+ *   server_answers    Did the server answer as requested? Errors, truncated streams, output lengths.
  *   enough_samples    Are there enough samples for the percentiles that are shown?
  *
  *     struct verdict *v = verdict_new();
@@ -33,7 +33,7 @@ extern const char *const verdict_question_names[VERDICT_QUESTIONS]; /* "load_del
 /* The error kinds of result rows, and "other" for any other. */
 enum { VERDICT_HUNG_UP = 8, VERDICT_CANCELLED, VERDICT_TOO_LARGE, VERDICT_OTHER, VERDICT_KINDS };
 extern const char *const verdict_kinds[VERDICT_KINDS];
-size_t verdict_kind_of(struct slice error_kind); /* of a JSON string, with its quotes */
+size_t verdict_kind_of(struct slice error_kind); /* for a JSON string, with its quotes */
 /* Did the model or the limit end the answer? Anything else counts as an early end. */
 bool verdict_usual_finish(struct slice reason);
 
@@ -64,22 +64,23 @@ bool verdict_is_predicted(const struct verdict *v);
 void verdict_predicted_apart(struct verdict *v);
 /* Sessions had the server's own answers in the prompts of their later turns. */
 void verdict_live_histories(struct verdict *v);
-/* The caller judges by the trace itself whether the prefix cache was warm. `possible`: the share of the prompt tokens
- * that a cold cache finds; NAN: not known. */
+/* The caller judges by the trace itself whether the prefix cache was warm. `possible`: the share of the prompt tokens a
+ * cold cache finds; NAN: not known. */
 void verdict_cache_known(struct verdict *v, double possible);
 void verdict_row(struct verdict *v, const struct result *row);
 /* Takes a `client` line as ipf-fire wrote it. Members that are absent are not judged. */
 int verdict_client(struct verdict *v, struct slice client, struct ipf_error *err); /* -1: a number out of range */
-/* What was read does not say enough to judge this question, and why: a clause without a full stop. What the caller
- * found (verdict_note, verdict_incomplete) still counts. */
+/* The input is not enough to judge this question, and why: a clause without a full stop. The caller's findings
+ * (verdict_note, verdict_incomplete) still count. */
 __attribute__((format(printf, 3, 4))) void verdict_unknown(struct verdict *v, enum verdict_question question,
                                                            const char *format, ...);
-/* Adds what the caller found to the answer of a question, as a clause without a full stop. May be called several times.
+/* Adds a finding of the caller to the answer of a question, as a clause without a full stop. May be called several
+ * times.
  */
 __attribute__((format(printf, 4, 5))) void verdict_note(struct verdict *v, enum verdict_question question,
                                                         enum verdict_status status, const char *format, ...);
-/* Takes the findings of a results trailer (`transport`, an array or NULL): those that make figures doubtful become
- * notes about server_answers. -1: out of memory. */
+/* Takes the findings of a results trailer (`transport`, an array or NULL): those making figures doubtful become notes
+ * about server_answers. -1: out of memory. */
 int verdict_transport(struct verdict *v, const json_t *findings);
 /* The clock of one shard is between low_ns and high_ns ahead of that of another: DOUBTFUL if the windows of the series,
  * of window_ns each, may not belong together. Nothing if low_ns is IPF_ABSENT. */
@@ -87,16 +88,16 @@ void verdict_clocks(struct verdict *v, int64_t low_ns, int64_t high_ns, int64_t 
 /* Some of the run is missing, and why. load_delivered becomes at least DOUBTFUL. May be called several times. */
 void verdict_incomplete(struct verdict *v, const char *why);
 
-/* The run was ended on purpose during this stage, before the end of its schedule: how many requests the schedule has
- * from there on is no measure of what was delivered. May be called several times; the earliest stage counts. */
+/* The run was ended on purpose during this stage, before the end of its schedule: the number of requests from there on
+ * does not measure the delivered load. May be called several times; the earliest stage counts. */
 void verdict_stopped(struct verdict *v, int64_t stage);
 
 /* Has no request of a measured stage ended yet, as in a warm-up? Then server_answers and enough_samples are INVALID,
- * which says nothing of a run that goes on. */
+ * which says nothing of a run going on. */
 bool verdict_is_empty(const struct verdict *v);
 
-/* Judges what came so far; changes nothing of it, so that the run can go on. Owned by the verdict, good until the next
- * call. NULL: out of memory. Takes longer with the number of client lines: milliseconds for those of a day. */
+/* Judges the run so far; changes nothing of it, so the run can go on. Owned by the verdict, good until the next call.
+ * NULL: out of memory. Takes longer with the number of client lines: milliseconds for those of a day. */
 const struct verdict_finding *verdict_judge(struct verdict *v);
 /* {"status": …, "predicted": true if it is, "checks": [{"name", "status", "detail", "cause" unless OK, …figures}]};
  * new. NULL: out of memory. */

@@ -15,7 +15,7 @@ static bool is_full(const char *detail, size_t len)
 	return len >= strlen(MORE) && strcmp(detail + len - strlen(MORE), MORE) == 0;
 }
 
-/* Cuts a text that is too long for the detail behind a whole clause, or in the first one behind a whole character. */
+/* Cuts a text too long for the detail behind a whole clause, or in the first one behind a whole character. */
 static void shorten(char *text)
 {
 	const size_t most = sizeof((struct verdict_check *)NULL)->detail - sizeof "; " MORE;

@@ -11,20 +11,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* UNKNOWN: cannot be judged, since what was read does not say. It is worse than OK and better than DOUBTFUL.
- * NOT_APPLICABLE: there is nothing to judge, as no client measured a run that was predicted. The run's status does not
- * count it. */
+/* UNKNOWN: cannot be judged, since the input lacks it. It is worse than OK and better than DOUBTFUL. NOT_APPLICABLE:
+ * there is nothing to judge, as no client measured a predicted run. The run's status does not count it. */
 enum verdict_status { VERDICT_OK, VERDICT_DOUBTFUL, VERDICT_INVALID, VERDICT_UNKNOWN, VERDICT_NOT_APPLICABLE };
 
 struct verdict_check {
 	const char *name; /* "load_delivered" */
 	enum verdict_status status;
 	char detail[768]; /* clauses separated by "; ", without a full stop */
-	size_t deciding;  /* bytes of those that have its status, if that is not OK: they come first */
+	size_t deciding;  /* bytes of those with its status, if that is not OK: they come first */
 	json_t *figures;  /* object; owned by the verdict */
 };
 
-/* Adds a clause, and raises the status if the clause's is worse. What does not fit is left out whole: the sentence
+/* Adds a clause, and raises the status if the clause's is worse. A clause without room is left out whole: the sentence
  * then ends with "…". */
 __attribute__((format(printf, 3, 4))) void verdict_check_add(struct verdict_check *check, enum verdict_status status,
                                                              const char *format, ...);

@@ -9,7 +9,7 @@
 /* p99 of the client's own lateness. */
 #define VERDICT_LATE_DOUBTFUL_MS 10
 #define VERDICT_LATE_INVALID_MS  100
-/* Share of open-loop requests that waited for a slot for longer than VERDICT_SLOT_WAIT_NS. */
+/* Share of open-loop requests waiting for a slot for longer than VERDICT_SLOT_WAIT_NS. */
 #define VERDICT_SLOTS_DOUBTFUL 0.01
 #define VERDICT_SLOT_WAIT_NS   1000000
 /* Between the starts of the first and the last shard: this share of the run's length, and at least this time. */
@@ -37,21 +37,21 @@
 #define VERDICT_NO_FILES_INVALID 0.01
 /* Share of the kernel timestamps that were rejected as implausible. */
 #define VERDICT_REJECTED_DOUBTFUL 0.01
-/* Share of the content events that shared a read. */
+/* Share of the content events sharing a read. */
 #define VERDICT_COALESCED_DOUBTFUL 0.05
 
-/* Share of requests that failed, without those that we cancelled or disconnected and without stale connections. */
+/* Share of failed requests, without those we cancelled or disconnected and without stale connections. */
 #define VERDICT_ERRORS_DOUBTFUL    0.01
 #define VERDICT_ERRORS_INVALID     0.05
 #define VERDICT_CANCELLED_DOUBTFUL 0.01
 /* Share of the successful responses whose content went on after their end mark. */
 #define VERDICT_AFTER_END_DOUBTFUL 0.01
-/* Share of the successful responses that have no content. */
+/* Share of the successful responses without content. */
 #define VERDICT_COUNTS_DOUBTFUL 0.01 /* share of responses whose counts of tokens contradict each other */
-#define VERDICT_UNREAD_DOUBTFUL 0.01 /* share of events with text that the descriptor does not read */
-#define VERDICT_EARLY_DOUBTFUL  0.01 /* share of responses that ended for another reason than stop or length */
+#define VERDICT_UNREAD_DOUBTFUL 0.01 /* share of events with text the descriptor does not read */
+#define VERDICT_EARLY_DOUBTFUL  0.01 /* share of responses ending for another reason than stop or length */
 #define VERDICT_EMPTY_DOUBTFUL  0.01
-/* Share of the successful responses that came in one piece although streaming was requested. */
+/* Share of the successful responses coming in one piece although streaming was requested. */
 #define VERDICT_NOT_STREAMED_DOUBTFUL 0.01
 /* Share of the streamed responses with more than VERDICT_ONE_EVENT_TOKENS that came as one event. */
 #define VERDICT_ONE_EVENT_DOUBTFUL 0.05
@@ -64,13 +64,13 @@
 #define VERDICT_TEMPLATE_TOKENS 64
 /* Share of the successful requests of a stage whose prompt was sent before, or of the prompts of a trace. */
 #define VERDICT_REPEATS_DOUBTFUL 0.01
-/* Share of the prompt tokens sent for the first time that the server had in its prefix cache. */
+/* Share of the prompt tokens sent for the first time the server had in its prefix cache. */
 #define VERDICT_WARM_DOUBTFUL 0.01
-/* By how much tokens a byte may differ between what prompts share and what they do not; and the tokens that a server
- * finds beyond whole blocks. */
+/* By how much tokens a byte may differ between the shared part of prompts and the rest; and the tokens a server finds
+ * beyond whole blocks. */
 #define VERDICT_WARM_UNEVEN 0.20
 #define VERDICT_WARM_BLOCK  16
-/* Requests that ended within a stage, which its rates count / requests that it started. */
+/* Requests ending within a stage, which its rates count / requests it started. */
 #define VERDICT_ENDED_DOUBTFUL 0.50
 #define VERDICT_SHORT_WINDOWS  "ended within the stage"
 

@@ -6,14 +6,14 @@
 
 #include <math.h>
 
-/* Of a chat template, a request; what the server counts more than the trace can be one. */
+/* A chat template's tokens per request; the server's excess over the trace can be one. */
 static double template_tokens(const struct warm_cache_sums *s)
 {
 	return fmax(VERDICT_TEMPLATE_TOKENS, (double)(s->received - s->asked) / (double)s->requests);
 }
 
 /* The share of the input tokens by which the comparison can be off: `possible` is an estimate, a chat template is in
- * front of each prompt, and what prompts share may have other tokens a byte than what they do not. */
+ * front of each prompt, and the shared parts of prompts may have other tokens a byte than the rest. */
 static double slack(const struct warm_cache *w, double possible)
 {
 	const struct warm_cache_sums *s = &w->sums;
@@ -92,7 +92,7 @@ bool warm_cache_judge(const struct warm_cache *w, struct verdict_check *check)
 	char share[32], possible[32];
 	if (isnan(found.share))
 		return true;
-	/* of a search, it is said already that earlier runs sent these prompts */
+	/* a search's, it is said already that earlier runs sent these prompts */
 	bool said = w->known || json_object_get(check->figures, "prompts_of_earlier_runs");
 	if (found.excess > 0 && !said)
 		verdict_check_add(

@@ -7,7 +7,7 @@
  *     ipf_measure_close(measure);
  *     ipf_reader_close(records);
  *
- * A row is the line that ipf-collect(1) would write for the record. `ipf-report definitions` defines each metric.
+ * A row is the line ipf-collect(1) would write for the record. `ipf-report definitions` defines each metric.
  */
 #ifndef LIBIPF_MEASURES_H
 #define LIBIPF_MEASURES_H
@@ -23,7 +23,7 @@ struct ipf_measure;
 
 /* Begin with IPF_MEASURE_INIT. */
 struct ipf_measure_options {
-	size_t size;                           /* of this struct */
+	size_t size;                           /* this struct's */
 	const char *api;                       /* a descriptor's name or file; NULL: the one in the records' header */
 	const struct ipf_tokenizer *tokenizer; /* counts output tokens; NULL: none. Must outlive the measure */
 	int64_t stall_ns;                      /* a longer gap is a stall; IPF_ABSENT: the default of ipf-collect(1) */
@@ -43,8 +43,8 @@ IPF_PUBLIC int ipf_measure_open(struct ipf_measure **measure, struct ipf_reader 
 /* 1: the row of the next record, good until the next call; lines about the client and samples are passed over; 0: the
  * end; -1: as ipf_reader_next, or out of memory. */
 IPF_PUBLIC int ipf_measure_next(struct ipf_measure *measure, struct ipf_line **row, struct ipf_error *err);
-/* The row of a record that comes from elsewhere, such as the callback of a run (runs.h). 1 and the row, good until the
- * next call; 0: a line about the client, or a sample; -1. */
+/* The row of a record coming from elsewhere, such as the callback of a run (runs.h). 1 and the row, good until the next
+ * call; 0: a line about the client, or a sample; -1. */
 IPF_PUBLIC int ipf_measure_line(struct ipf_measure *measure, struct ipf_line *record, struct ipf_line **row,
                                 struct ipf_error *err);
 /* The record of that row: an IPF_LINE_RECORD; good as long as the row. NULL before the first. */

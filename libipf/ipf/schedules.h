@@ -14,9 +14,9 @@
 extern "C" {
 #endif
 
-/* Writes the schedule that ipf-sched(1) writes for these stages, trace and seed: the same arrivals. `trace` may be
- * NULL, for stages that need none. IPF_USAGE names the stage, the key and the value; so does IPF_INPUT for a trace that
- * does not suit. A trace that was cut is used as far as it goes: the schedule is written, and -1 with IPF_CUT says so.
+/* Writes the schedule ipf-sched(1) writes for these stages, trace and seed: the same arrivals. `trace` may be NULL, for
+ * stages needing none. IPF_USAGE names the stage, the key and the value; so does IPF_INPUT for a trace that does not
+ * suit. A trace cut is used as far as it goes: the schedule is written, and -1 with IPF_CUT says so.
  */
 IPF_PUBLIC int ipf_schedule_write(const char *path, const char *trace, const char *const *stages, size_t count,
                                   uint64_t seed, struct ipf_error *err);

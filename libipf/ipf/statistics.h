@@ -30,7 +30,7 @@ IPF_PUBLIC size_t ipf_samples_count(const struct ipf_samples *samples);
 /* p from 0 to 100, by linear interpolation between order statistics, as NumPy does; NAN for no values. */
 IPF_PUBLIC double ipf_samples_percentile(struct ipf_samples *samples, double p);
 IPF_PUBLIC double ipf_samples_mean(const struct ipf_samples *samples);
-IPF_PUBLIC double ipf_samples_deviation(const struct ipf_samples *samples); /* of the population */
+IPF_PUBLIC double ipf_samples_deviation(const struct ipf_samples *samples); /* the population's */
 /* The 95 % confidence interval of the mean, with the autocorrelation of the values in their order; call it before a
  * percentile. -1, and both NAN: fewer than 40 values, or too few that are independent. */
 IPF_PUBLIC int ipf_samples_interval(const struct ipf_samples *samples, double *low, double *high);
@@ -54,8 +54,8 @@ IPF_PUBLIC int64_t ipf_histogram_max(const struct ipf_histogram *histogram);
 IPF_PUBLIC double ipf_histogram_mean(const struct ipf_histogram *histogram); /* NAN: empty; so for the next two */
 IPF_PUBLIC double ipf_histogram_deviation(const struct ipf_histogram *histogram);
 IPF_PUBLIC double ipf_histogram_percentile(const struct ipf_histogram *histogram, double p);
-/* The buckets that are not empty, in order; begin with *next = 0. 1: values from *low to *high, *count of them; 0:
- * there is none any more. */
+/* The non-empty buckets, in order; begin with *next = 0. 1: values from *low to *high, *count of them; 0: there is none
+ * any more. */
 IPF_PUBLIC int ipf_histogram_next(const struct ipf_histogram *histogram, int *next, int64_t *low, int64_t *high,
                                   int64_t *count);
 

@@ -1,8 +1,8 @@
 /* libipf: the streams of ipf, line by line, and writing others; see ipf_functions(3).
  *
  * A stream is a header, body lines and a trailer, which are JSON objects; ipf-trace(5), ipf-schedule(5), ipf-records(5)
- * and ipf-results(5) say what their members mean. No member is ever renamed or given another meaning, so that a program
- * reads them by their names and needs no struct that would grow:
+ * and ipf-results(5) describe their members. No member is ever renamed or given another meaning, so a program reads
+ * them by their names and needs no struct that would grow:
  *
  *     if (ipf_reader_open(&reader, "run.results.zst", "results", &err) < 0) …
  *     while ((got = ipf_reader_next(reader, &line, &err)) == 1)
@@ -28,7 +28,7 @@ struct ipf_writer;
 /* ---- reading ---- */
 
 /* Opens `path` ("-": standard input), compressed or not, and reads the header. `kind`: "trace", "schedule", "records"
- * or "results"; NULL: any of them. -1: IPF_SYSTEM; IPF_INPUT for another kind or what is no stream; IPF_CUT. */
+ * or "results"; NULL: any of them. -1: IPF_SYSTEM; IPF_INPUT for another kind or no stream; IPF_CUT. */
 IPF_PUBLIC int ipf_reader_open(struct ipf_reader **reader, const char *path, const char *kind, struct ipf_error *err);
 /* 1: the next line, good until the next call; 0: the end, after a trailer that agrees with the lines; -1: IPF_INPUT
  * with file, line, member and value; IPF_CUT, without a trailer; IPF_SYSTEM. */
@@ -46,13 +46,13 @@ IPF_PUBLIC void ipf_reader_close(struct ipf_reader *reader); /* NULL is fine */
 enum ipf_line_kind {
 	IPF_LINE_HEADER,
 	IPF_LINE_TRAILER,
-	IPF_LINE_REQUEST,   /* of a trace */
-	IPF_LINE_ARRIVAL,   /* of a schedule */
-	IPF_LINE_RECORD,    /* of records: a request … */
+	IPF_LINE_REQUEST,   /* a trace's */
+	IPF_LINE_ARRIVAL,   /* a schedule's */
+	IPF_LINE_RECORD,    /* in records: a request … */
 	IPF_LINE_CLIENT,    /* … or the client itself, once a second */
-	IPF_LINE_ROW,       /* of results: a request … */
+	IPF_LINE_ROW,       /* in results: a request … */
 	IPF_LINE_HISTOGRAM, /* … a histogram … */
-	IPF_LINE_WINDOW,    /* … what happened in a part of the run … */
+	IPF_LINE_WINDOW,    /* … a part of the run's time … */
 	IPF_LINE_SAMPLE     /* … or a sample of the client, a server or an accelerator; also of records */
 };
 
@@ -76,9 +76,9 @@ IPF_PUBLIC size_t ipf_line_count(struct ipf_line *line, const char *path);
 
 /* ---- writing ---- */
 
-/* Opens a stream for writing: NULL or "-" is standard output; a name that ends in .zst is compressed; an existing file
- * is replaced. `kind` as above; `tool` names the program that writes it, such as "loadgen 2.1". `header`: more members
- * of the header as a JSON object, NULL: none; for records those that ipf-records(5) requires. */
+/* Opens a stream for writing: NULL or "-" is standard output; a name ending in .zst is compressed; an existing file is
+ * replaced. `kind` as above; `tool` names the program writing it, such as "loadgen 2.1". `header`: more members of the
+ * header as a JSON object, NULL: none; for records those ipf-records(5) requires. */
 IPF_PUBLIC int ipf_writer_open(struct ipf_writer **writer, const char *path, const char *kind, const char *tool,
                                const char *header, struct ipf_error *err);
 /* Writes a line: one JSON object, NUL-terminated, which is checked. The first failure ends the stream: every further
@@ -93,7 +93,7 @@ IPF_PUBLIC void ipf_writer_abandon(struct ipf_writer *writer);
 
 /* A request of a trace. Begin with IPF_REQUEST_INIT; set an id, and one of the four prompts. */
 struct ipf_request {
-	size_t size;                  /* of this struct */
+	size_t size;                  /* this struct's */
 	const char *id;               /* unique in the trace */
 	const char *prompt;           /* a text; or … */
 	const char *messages;         /* … JSON: a list of chat messages; or … */
@@ -108,7 +108,7 @@ struct ipf_request {
 	int64_t turn;          /* place in the session, from 0 */
 	int64_t wait_ns;       /* from the end of the previous turn to this request */
 	const char *inputs;    /* JSON: a list of texts or of lists of integers, of one request; NULL: it has one prompt */
-	const char *query;     /* a text that the inputs are ranked for; NULL: none */
+	const char *query;     /* a text the inputs are ranked for; NULL: none */
 };
 #define IPF_REQUEST_INIT                                                                                               \
 	{                                                                                                                  \
@@ -116,7 +116,7 @@ struct ipf_request {
 			IPF_ABSENT, IPF_ABSENT, IPF_ABSENT, NULL, NULL                                                             \
 	}
 
-/* Writes a request to a trace. IPF_USAGE, and nothing is written, for a request that ipf-trace(5) does not allow. */
+/* Writes a request to a trace. IPF_USAGE, and nothing is written, for a request ipf-trace(5) does not allow. */
 IPF_PUBLIC int ipf_writer_request(struct ipf_writer *writer, const struct ipf_request *request, struct ipf_error *err);
 
 #ifdef __cplusplus

@@ -5,8 +5,8 @@
  *     tokens = ipf_tokenizer_count(tokenizer, text, 0, &err);
  *     ipf_tokenizer_close(tokenizer);
  *
- * Gives exactly the ids that the reference implementation (the Rust library tokenizers) gives. A tokenizer does not
- * change after it is opened: any number of threads may use one at the same time.
+ * Gives exactly the ids the reference implementation (the Rust library tokenizers) gives. A tokenizer does not change
+ * after it is opened: any number of threads may use one at the same time.
  */
 #ifndef LIBIPF_TOKENS_H
 #define LIBIPF_TOKENS_H
@@ -34,9 +34,9 @@ enum ipf_tokenizer_flags {
 	IPF_TOKENS_SKIP_SPECIAL = 2 /* decode: leave special tokens out */
 };
 
-/* Opens a tokenizer.json, a folder that has one, or a .tiktoken rank file. The compiled form is kept in
- * $XDG_CACHE_HOME/ipf, so that the next time takes milliseconds. IPF_INPUT with the file, the member and what is not
- * supported; IPF_SYSTEM. */
+/* Opens a tokenizer.json, a folder with one, or a .tiktoken rank file. The compiled form is kept in
+ * $XDG_CACHE_HOME/ipf, so the next time takes milliseconds. IPF_INPUT with the file, the member and the unsupported
+ * value; IPF_SYSTEM. */
 IPF_PUBLIC int ipf_tokenizer_open(struct ipf_tokenizer **tokenizer, const char *path, struct ipf_error *err);
 IPF_PUBLIC void ipf_tokenizer_close(struct ipf_tokenizer *tokenizer); /* NULL is fine */
 /* The highest id + 1. */

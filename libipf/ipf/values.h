@@ -6,8 +6,8 @@
  *         fprintf(stderr, "%s\n", ipf_error_describe(&err, text, sizeof text));
  *
  * No function of the library prints, ends the process, or installs a signal handler. A function that can fail takes a
- * struct ipf_error, which begins as zeros, and returns -1 when it fills it; the first error wins: an error that is
- * already set stays until ipf_error_clear.
+ * struct ipf_error, which begins as zeros, and returns -1 when it fills it; the first error wins: an error already set
+ * stays until ipf_error_clear.
  *
  * The version is semantic. The shared library's name (libipf.so.0) changes with the first number, and no release with
  * the same first number removes a function, or changes the size or a member of a struct: structs that may grow begin
@@ -30,7 +30,7 @@ extern "C" {
 #endif
 
 /* The integer of an absent value: one that is unknown, or of an event that did not happen. It is neither 0 nor -1, so
- * that an absent value enters no sum and no mean. No integer of a stream has this value. The absent double is NAN. */
+ * an absent value enters no sum and no mean. No integer of a stream has this value. The absent double is NAN. */
 #define IPF_ABSENT INT64_MIN
 
 enum ipf_error_kind {
@@ -51,20 +51,20 @@ struct ipf_error {
 	int errno_value; /* 0: no system call failed */
 	int64_t line;    /* line of `file`, from 1; 0: none */
 	char file[256];  /* the input or output concerned; "": none */
-	char text[768];  /* one line: what is wrong with which value; safe for a terminal, without secrets */
+	char text[768];  /* one line: the place, the fault and the value; safe for a terminal, without secrets */
 };
 
 /* Room for every text of ipf_error_describe. */
 #define IPF_ERROR_TEXT 1072
 
-/* Clears the error, so that the struct can be used again. */
+/* Clears the error, so the struct can be used again. */
 IPF_PUBLIC void ipf_error_clear(struct ipf_error *err);
-/* The exit status that belongs to the kind, 0 to 4, as in ipf(7). */
+/* The exit status belonging to the kind, 0 to 4, as in ipf(7). */
 IPF_PUBLIC int ipf_error_status(const struct ipf_error *err);
 /* Writes "FILE:LINE: TEXT", as far as they are known, and returns `text`. */
 IPF_PUBLIC const char *ipf_error_describe(const struct ipf_error *err, char *text, size_t size);
 
-/* The version of the library that the program runs with, such as "0.1.0". */
+/* The version of the library the program runs with, such as "0.1.0". */
 IPF_PUBLIC const char *ipf_version(void);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-#: What an autoscaler does: a base load, a spike, the base load again, and a
+#: The reaction of an autoscaler: a base load, a spike, the base load again, and a
 #: ramp, with the time line of rate and latency.
 #:
 #:   make -f autoscale.mk URL=http://localhost:8000 MODEL=llama-3.1-8b \

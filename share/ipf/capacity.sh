@@ -9,7 +9,7 @@ here=$(dirname "$0")
 folder=$(dirname "$answer")
 . "$here/runs.sh"
 
-# ipf-sched says what comes, and so does `interrupted` below; measure.sh does not.
+# ipf-sched and `interrupted` below print the next step; measure.sh does not.
 export STAGE_OF=capacity
 
 # Runs ipf-sched with the results of the first stages.

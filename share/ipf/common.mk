@@ -1,5 +1,5 @@
 # Shared by the makefiles of this folder. "NAME ?= DEFAULT#: TEXT" (no space before "#:") is a variable and its help. A recipe takes
-# values from the environment, as "$$NAME", so that neither make nor a shell expands their text.
+# values from the environment, as "$$NAME", so neither make nor a shell expands their text.
 #: Variables of all makefiles:
 URL             ?=#: the server, as in http://localhost:8000
 MODEL           ?=#: the model to request (default: the trace's, or the server's only one)
@@ -41,7 +41,8 @@ $(if $(filter-out help show report trace schedule $(sends_nothing),$(or $(MAKECM
 export $(VARIABLES)
 help:
 	@awk -f $(ipf)help.awk $(MAKEFILE_LIST)
-# A file of settings changes if one of them does, and with it what depends on it. It has their digest, because some values are secret.
+# A file of settings changes if one of them does, and with it the files depending on it. It has their digest, because some values are
+# secret.
 $(OUT)/%.set: FORCE
 	@mkdir -p $(OUT); new=$$({ printenv $(settings); stat -Lc '%n %s %y' $(foreach f,$(filter DATA TRACE TOKENIZER TWIN,$(settings)),"$$$f"); } 2>&1 | cksum); \
 	[ "$$new" = "$$(cat $@ 2>&1)" ] || echo "$$new" >$@

@@ -46,7 +46,7 @@ all: $(runs:=.records.zst) $(runs:=.report.json) $(a:=.report.txt) $(b:=.report.
 show:#: show the table again
 	@cat $(OUT)/difference.txt
 
-# Both runs of a round have one trace. Each round has new prompts; one that was interrupted begins anew.
+# Both runs of a round have one trace. Each round has new prompts; an interrupted one begins anew.
 ifeq ($(TRACE)$(DATA),)
 $(rounds:%=$(OUT)/round-%.salt): $(OUT)/trace.set $(OUT)/round.set $(OUT)/a.set $(OUT)/b.set
 	echo "$@ $$(date +%s%N)" >$@

@@ -1,8 +1,8 @@
 #!/bin/sh
 # The comparison at the end of compare.mk: difference.sh FILE ROUND…, from a-ROUND.results.zst and b-ROUND.results.zst in the same folder.
-# It is written to FILE and shown. With --fail-if in COMPARE_OPTIONS, a comparison that fails, or is undecided, ends with status 4: its text
-# is then in FILE-failed, as in difference-failed.txt, so that make does not take FILE for done. The page beside FILE, .html instead of
-# .txt, is written in any case, and so is .json.
+# It is written to FILE and shown. With --fail-if in COMPARE_OPTIONS, a failing or undecided comparison, ends with status 4: its text is
+# then in FILE-failed, as in difference-failed.txt, so make does not take FILE for done. The page beside FILE, .html instead of .txt, is
+# written in any case, and so is .json.
 file=$1
 shift
 folder=$(dirname "$file")

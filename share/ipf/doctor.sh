@@ -1,6 +1,6 @@
 #!/bin/sh
-# ipf doctor: is this machine, and the server, ready to be measured? A line for each matter: OK, or what to do about it.
-# The status is 1 if something has to be done before a measurement can be trusted.
+# ipf doctor: is this machine, and the server, ready to be measured? A line for each check: OK, or the remedy. The
+# status is 1 if something has to be done before a measurement can be trusted.
 set -u
 usage() {
 	cat <<'END'
@@ -129,7 +129,7 @@ if [ -n "$calibrate" ] && command -v ipf-fire >/dev/null; then
 fi
 
 # ---- the server -----------------------------------------------------------------------------------------------------
-# curl keeps to itself what is in ~/.curlrc; the key is one of an API.
+# curl does not show ~/.curlrc; the key is an API's.
 ask() { # PATH
 	if [ -n "${OPENAI_API_KEY:-}" ]; then
 		printf 'header = "Authorization: Bearer %s"\n' "$OPENAI_API_KEY" | curl -q -sS -m 10 -K - -- "${url%/}$1"

@@ -5,7 +5,7 @@
 #
 # With SCRAPE, GPU, PROMETHEUS, LISTEN, PUSH, LIVE_OPTIONS or UNTIL_STABLE, ipf-collect follows the run and writes a-1.live.zst for
 # a-1.records.zst; with UNTIL_STABLE, its end ends the run. If it fails, the records are complete nevertheless. RUNS: how many such runs follow.
-# STAGE_OF: the caller says what runs.
+# STAGE_OF: the caller names the step.
 # shellcheck disable=SC3067,SC3013 # test -O and -nt, which every sh of Linux has
 records=$1
 shift
@@ -27,7 +27,7 @@ keep() { # PART PREFIX TEXT: part. or nothing
 	echo "kept $3 as $folder/$2-$kept.$name" >&2
 }
 
-# The number of requests of the schedule, from its first line; none for a closed loop that ends with its time.
+# The number of requests of the schedule, from its first line; none for a closed loop ending with its time.
 planned() {
 	head -1 "$schedule" | jq -r '.stages | if any(.cycle) then empty else map(.arrivals) | add end'
 }
@@ -41,7 +41,7 @@ announce() {
 		+ (if $runs > 1 and $s > 0 then " (\($runs) such runs: \($s * $runs | time))" else "" end)' >&2
 }
 
-# Does the next call send what an interrupted one lacks? Samples of servers are of a whole run.
+# Does the next call send the rest of an interrupted one? Samples of servers are of a whole run.
 goes_on() { [ "${CONTINUE:-0}" != 0 ] && [ -z "${SCRAPE:-}${GPU:-}${PROMETHEUS:-}${LISTEN:-}${PUSH:-}${LIVE_OPTIONS:-}${UNTIL_STABLE:-}" ]; }
 parts() { ls "$folder"/cut-[0-9]*."$name" 2>/dev/null; }
 
@@ -64,7 +64,7 @@ attend() { # PID
 	done
 }
 
-# Follows the records of a run. tail ends with the run, so that ipf-collect reads all of them. Signals are for ipf-fire.
+# Follows the records of a run. tail ends with the run, so ipf-collect reads all of them. Signals are for ipf-fire.
 follow() { # PID-OF-ipf-fire
 	trap '' INT TERM HUP
 	run=$1
@@ -77,7 +77,7 @@ follow() { # PID-OF-ipf-fire
 			${UNTIL_STABLE:+--until-stable "$UNTIL_STABLE"} ${TOKENIZER:+-t "$TOKENIZER"} -o "$folder/part.$live"
 }
 
-# The lock is named after host and port, in a folder that is ours alone; descriptor 9 holds it until the programs end.
+# The lock is named after host and port, in a folder of ours alone; descriptor 9 holds it until the programs end.
 server=$(printf '%s\n' "$URL" | sed 's,//[^/@]*@,//,')
 lock=$(printf '%s\n' "$server" | sed -E 's,^[a-z0-9+]*://,,; s,/.*,,' | cksum | tr ' ' -)
 locks=${XDG_RUNTIME_DIR:-${TMPDIR:-/tmp}}/ipf-$(id -u)
@@ -129,7 +129,7 @@ if [ -n "$following" ]; then
 	(follow "$fire") &
 	attend $!
 	collected=$status
-	# stable, or never begun: bad options, an address that is taken
+	# stable, or never begun: bad options, a taken address
 	if [ "$collected" -eq 0 ] || ! [ -e "$folder/part.$live" ]; then kill "$fire" 2>/dev/null; fi
 fi
 attend "$fire"

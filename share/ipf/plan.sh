@@ -1,7 +1,7 @@
 #!/bin/sh
-# A plan: plan.sh PLAN.txt TRACE, for the variables of plan.mk
-# For each window of EVERY seconds of the trace, the least number of replicas of the twin that meets all objectives, by predictions with
-# one number after another: as predicted, and with the twin's error on either side.
+# A plan: plan.sh PLAN.txt TRACE, for the variables of plan.mk For each window of EVERY seconds of the trace, the least number of
+# replicas of the twin meeting all objectives, by predictions with one number after another: as predicted, and with the twin's error on
+# either side.
 plan=$1 trace=$2
 twin=$TWIN slo=$SLO every=$EVERY most=$MOST traffic=$TRAFFIC input=$INPUT output=$OUTPUT cache=$CACHE price=$PRICE seed=$SEED
 folder=$(dirname "$plan")
@@ -67,7 +67,7 @@ meets() { # WINDOW REPLICAS COLUMN: of the margins
 	awk -v w="$1" -v r="$2" -v c="$3" '$1 == w && $2 == r { met = $c <= 1 } END { exit !met }' "$margins"
 }
 
-# The least number that meets all, from one that is near; more than MOST: none does.
+# The least number meeting all, from a near one; more than MOST: none does.
 least_of() { # WINDOW COLUMN NEAR
 	good=$3 bad=0
 	while ! meets "$1" "$good" "$2"; do
@@ -121,9 +121,9 @@ while [ "$window" -lt "$windows" ]; do
 done
 
 # ---- all windows in one run ----
-# With as many replicas from one moment on as are planned from there on: a window begins with what the one before has left.
+# With as many replicas from one moment on as are planned from there on: a window begins with the rest of the one before.
 carried=0
-rm -f "$folder/plan.results.zst" # of another plan
+rm -f "$folder/plan.results.zst" # another plan's
 if grep -qv "^[^ ]* 0 " "$folder/part.rows"; then
 	ipf-sched -q "$@" -t "$trace" --seed "$seed" -o "$folder/plan.schedule" &&
 		predict_run --name plan --replicas "$series" -o "$folder/plan.records.zst" "$folder/plan.schedule" &&
@@ -136,8 +136,8 @@ if grep -qv "^[^ ]* 0 " "$folder/part.rows"; then
 	done <"$folder/part.why"
 fi
 
-# How near the twin is, what of the plan exceeds the runs that it was fitted from, and windows too short for their percentiles: in the
-# report's own words.
+# How near the twin is, the parts of the plan beyond its runs, and windows too short for their percentiles: in the report's own
+# words.
 twin_facts() {
 	[ -f "$folder/plan.results.zst" ] || return 0
 	ipf-report -q --section verdict "$folder/plan.results.zst" | awk '/^  [a-z]/ { on = /^  (predicted|exceeded) / || /^  enough samples +(DOUBTFUL|INVALID)/ } on'
@@ -149,13 +149,13 @@ twin_json() { # a member and a comma; nothing without a run
 
 twin_json=$(twin_json)
 
-# ---- what is written ----
+# ---- output ----
 write() { # FORM: text, csv or json, of the rows
 	awk -v form="$1" -v most="$most" -v every="$every" -v price="$price" -v slo="$slo" -v twin="$(basename "$twin")" -v traffic="$traffic" \
 		-v input="$input" -v output="$output" -v cache="$cache" -v carried="$carried" -v twin_json="$twin_json" '
 	function times(name, factor) { return factor == 1 ? "" : ", " name " times " factor }
 	function json(text) { gsub(/[\\"]/, "\\\\&", text); gsub(/[\001-\037]/, "?", text); return "\"" text "\"" }
-	# A number of replicas, or what stands for more than MOST.
+	# A number of replicas, or the sign for more than MOST.
 	function known(n, other) { return n > most ? other : n }
 	function cost(n, other) { return n > most ? other : sprintf("%.6g", n * price * every / 3600) }
 	BEGIN {

@@ -5,7 +5,7 @@
 #:
 #: First the server gets a burst of requests, more than it can answer at once. If
 #: these are too few to tell its sustained rate, twice as many follow, and so on.
-#: Then a sweep measures rates from a tenth of that rate to somewhat more than it.
+#: Then a sweep measures rates from a tenth of it to somewhat more than it.
 #:
 #: Variables:
 BURST        ?= 256#: requests of the first burst

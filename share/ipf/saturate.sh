@@ -1,8 +1,8 @@
 #!/bin/sh
-# The sustained rate of a server: saturate.sh RESULTS TRACE COMMAND…, with a command of ipf-fire
-# Sends a burst of BURST requests and then of twice as many each time, at most MOST, until one tells the sustained rate: ipf-sched takes the
-# rates of a sweep from its results, and all of its answers took about as long as at that rate (in a burst that is too small, most answers
-# come at once). Existing bursts are kept: after an interruption, the next one is the one that was interrupted.
+# The sustained rate of a server: saturate.sh RESULTS TRACE COMMAND…, with a command of ipf-fire Sends a burst of BURST requests and then of
+# twice as many each time, at most MOST, until one tells the sustained rate: ipf-sched takes the rates of a sweep from its results, and all
+# of its answers took about as long as at this rate (in a burst too small, most answers come at once). Existing bursts are kept: after an
+# interruption, the next one is the interrupted one.
 # shellcheck disable=SC3013,SC3067 # test -nt, which every sh of Linux has
 results=$1 trace=$2 n=$BURST
 shift 2
@@ -22,7 +22,7 @@ tells_rate() { # RESULTS: else 1, and $why
 case $BURST in '' | 0* | *[!0-9]*) echo "saturate: BURST: expected a number of requests, got \"$BURST\"" >&2 && exit 2 ;; esac
 while :; do
 	burst=$folder/burst-$n
-	# a burst that is older than the settings had others
+	# a burst older than the settings had others
 	[ "$burst.schedule" -nt "$folder/run.set" ] && [ "$burst.schedule" -nt "$trace" ] ||
 		ipf-sched "burst:n=$n,slots=$IN_FLIGHT" -t "$trace" --seed "$SEED" -o "$burst.schedule" || { rm -f "$burst.schedule"; exit 1; }
 	results_of "$burst" "$burst.schedule" "$@"

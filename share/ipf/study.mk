@@ -4,7 +4,7 @@
 #:     MODELS=llama-3.1-8b LOADS='2 4 8'
 #:
 #: Each cell is a run of run.mk, in the folder study/MODEL/SERVER/LOAD, one after
-#: another. A cell that fails is named in the table and does not end the study; the
+#: another. A failed cell is named in the table and does not end the study; the
 #: next call tries it again. A cell that is added later is measured, and no other.
 #: Each model and load has its own prompts, the same ones for each server.
 #:

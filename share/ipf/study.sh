@@ -1,7 +1,7 @@
 #!/bin/sh
-# A study: study.sh FOLDER RUN.mk. Measures each cell with RUN.mk and makes the tables from report.json and results.zst of each cell. A cell
-# that fails gets the file "failed" and has no figures. The tables are made again if a cell has changed, and then shown. Ends with status 1 if
-# a cell failed.
+# A study: study.sh FOLDER RUN.mk. Measures each cell with RUN.mk and makes the tables from report.json and results.zst of each cell. A failed
+# cell gets the file "failed" and has no figures. The tables are made again if a cell has changed, and then shown. Ends with status 1 if a
+# cell failed.
 folder=$1 run_mk=$2
 set -f
 
@@ -111,7 +111,7 @@ if [ "$sum" != "$(cat "$folder/study.set" 2>/dev/null)" ] || ! [ -e "$folder/stu
 		(.[] | .cell + [.verdict, .offered, .completed, .tokens, .failures, .ttft_p50, .ttft_p99, .tpot_p50, .tpot_p99, .e2e_p50, .e2e_p99]) | @csv' \
 		"$folder/part.rows" >"$folder/part.study.csv" || exit
 
-	# What fits a page: four digits of each figure, a dash for what is not known.
+	# Rounds for a page: four digits of each figure, a dash for an unknown one.
 	columns='def figure: if . == null then "-" elif . == 0 then "0" else
 			(fabs | log10 | floor) as $e | if $e >= 3 then round else pow(10; 3 - $e) as $f | (. * $f | round) / $f end | tostring end;
 		def heading: ["model", "server", "load", "verdict", "done/s", "tokens/s", "failed", "TTFT p50, ms", "TTFT p99", "TPOT p50, ms", "TPOT p99"];

@@ -1,13 +1,13 @@
 #!/bin/sh
-# What if: what-if.sh WHAT-IF.txt TRACE, for the variables of plan.mk
-# The plan beside it (plan.csv), and those of plan.sh for twice the traffic, prompts twice as long, half and twice the KV cache: each in a
-# folder of its own below what-if; their peaks, replica hours and costs in one table, as predicted and with the twin's error on either side.
+# Variants of a plan: what-if.sh WHAT-IF.txt TRACE, for the variables of plan.mk. The plan beside it (plan.csv), and those of plan.sh for twice
+# the traffic, prompts twice as long, half and twice the KV cache: each in a folder of its own below what-if. Prints their peaks, replica
+# hours and costs in one table, as predicted and with the twin's error on either side.
 out=$1 trace=$2
 folder=$(dirname "$out")
 rows=$folder/part.what-if # a line of CSV for each case
 product() { awk -v a="$1" -v b="$2" 'BEGIN { printf "%.9g", a * b }'; }
 
-# The sums of a plan; none of what more than MOST are needed for.
+# The sums of a plan; none if more than MOST are needed.
 add() { # CASE PLAN.csv
 	awk -F, -v name="$1" -v every="$EVERY" -v price="$PRICE" '
 	function note(k, n) { if (n == "") beyond[k] = 1; if (n > peak[k]) peak[k] = n; hours[k] += n * every / 3600 }

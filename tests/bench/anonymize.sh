@@ -12,7 +12,7 @@ TIMEFORMAT='%U %S'
 seconds() { { time "$@"; } 2>&1 | awk '{ printf "%.3f\n", $1 + $2 }'; }
 median() { sort -n | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'; }
 
-# The most memory that a process had, as the kernel counts it; looked at until it ends.
+# The most memory a process had, as the kernel counts it; looked at until it ends.
 peak_memory() { # COMMAND…: MiB
 	local pid kb=0 now
 	"$@" &

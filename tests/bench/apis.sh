@@ -1,6 +1,6 @@
 #!/bin/bash
-# Is every server understood alike? The same trace and schedule for each API that the simulated server speaks over HTTP, streamed: how far the
-# time to the first token is from when the server says that it made and sent it. Times are of the same clock; the kernel's stamps tell them.
+# Is every server understood alike? The same trace and schedule for each API the simulated server speaks over HTTP, streamed: how far the time
+# to the first token is from when the server says it made and sent it. Times are of the same clock; the kernel's stamps tell them.
 set -eu -o pipefail
 # shellcheck source-path=SCRIPTDIR/..
 . "$TESTS/tap.sh"

@@ -1,8 +1,8 @@
 #!/bin/bash
-# Is what --as says that other tools would have said what they say? Each runs against a server with bad manners, one request at a time, and
-# against ipf-sim, four at a time, through a server that passes its answers on. That server writes what it sent, and when, as records: from
-# these, --as has to say the same. Needs AS_PEERS, a folder with the tools (see as/run_tool.py; AIPerf in aiperf/, GuideLLM in guidellm/,
-# vLLM's Rust client as vllm-rs); a tool that is not there is skipped. AS_TOOLS and AS_SERVERS (awkward sim) pick some.
+# Does --as give the figures other tools report? Each runs against a server with bad manners, one request at a time, and against ipf-sim,
+# four at a time, through a server passing its answers on. That server writes its sends and their times as records: from these, --as has
+# to give the same. Needs AS_PEERS, a folder with the tools (see as/run_tool.py; AIPerf in aiperf/, GuideLLM in guidellm/, vLLM's Rust
+# client as vllm-rs); a missing tool is skipped. AS_TOOLS and AS_SERVERS (awkward sim) pick some.
 set -eu -o pipefail
 # shellcheck source-path=SCRIPTDIR/..
 . "$TESTS/tap.sh"
@@ -20,7 +20,7 @@ if [ ! -d "$tokenizer" ]; then
 	echo '{"tokenizer_class":"PreTrainedTokenizerFast"}' >"$tokenizer/tokenizer_config.json"
 fi
 
-# The tool's own time counts, so that it should not wait for a core: as root with AS_RUN="chrt -r 10" on a busy machine.
+# The tool's own time counts, so it should not wait for a core: as root with AS_RUN="chrt -r 10" on a busy machine.
 # shellcheck disable=SC2086 # words
 run_tool() { # TOOL SLOTS
 	local python=$peers/aiperf/bin/python

@@ -1,15 +1,15 @@
-/* What a client costs that does nothing but HTTP: one thread, epoll, a state machine that counts the chunks of an
- * answer. The baseline of fire.sh and lag.sh, against the raw server.
+/* The cost of a client doing nothing but HTTP: one thread, epoll, a state machine counting the chunks of an answer. The
+ * baseline of fire.sh and lag.sh, against the raw server.
  *
  *     bareclient --port 8000 -c 64 --for 3s                 # closed loop: 64 connections, one request after another on
  * each bareclient --port 8000 --rate 1k --for 10s            # open loop, Poisson: connections are opened as they are
  * needed
  *
  * Prints one line of JSON. lag_us: how late requests started (open loop); delay_us: from an event's sent_ns, which the
- * raw server puts into it, to our clock when its bytes had been read. Events that came in one read share that time.
- * wire_us (--wire): from a request's start to the kernel's timestamp of its packet, with --tls to the return of the
- * call that sent it; in a closed loop the first request of each connection starts at the same instant, at which the
- * connections are opened, or with --ahead are open. */
+ * raw server puts into it, to our clock when its bytes had been read. Events coming in one read share the time. wire_us
+ * (--wire): from a request's start to the kernel's timestamp of its packet, with --tls to the return of its call; in a
+ * closed loop the first request of each connection starts at the same instant, at which the connections are opened, or
+ * with --ahead are open. */
 #include "clock.h"
 #include "stats/histogram.h"
 #include "cli/options.h"
@@ -44,8 +44,8 @@ struct conn {
 	bool unsent; /* its request waits for the handshake */
 	enum state state;
 	int matched;       /* bytes of the head's end seen so far */
-	size_t size;       /* what is left of the chunk; while it is read: so far */
-	int64_t start_ns;  /* of the request */
+	size_t size;       /* the rest of the chunk; while it is read: so far */
+	int64_t start_ns;  /* the request's */
 	struct conn *next; /* idle, or waiting to connect */
 };
 
@@ -67,7 +67,7 @@ struct client {
 	size_t request_len;
 	int64_t wanted, started, done, failed, connections, reads, chunks, bytes;
 	int64_t begin_ns, end_ns; /* end: nothing starts after it */
-	int64_t due_ns;           /* of the next request; INT64_MAX: closed loop, or none */
+	int64_t due_ns;           /* the next request's; INT64_MAX: closed loop, or none */
 	ptrdiff_t sent_at;        /* where sent_ns stands in a chunk; -1: not known */
 	struct rng gaps;
 	struct histogram *lag, *delay, *wire;
@@ -317,7 +317,7 @@ static void on_event(struct client *c, const struct epoll_event *event)
 
 /* ---- the loop ---- */
 
-/* Starts what is due. */
+/* Starts due requests. */
 static void start_due(struct client *c)
 {
 	int64_t now;
@@ -505,7 +505,7 @@ int main(int argc, char **argv)
 		return program_misuse(&program, &err);
 	}
 	prctl(PR_SET_TIMERSLACK, 1);
-	setpriority(PRIO_PROCESS, 0, -10); /* where that is allowed, as ipf-fire does */
+	setpriority(PRIO_PROCESS, 0, -10); /* where allowed, as ipf-fire does */
 	measure(&client, &options, &err);
 	if (fflush(stdout) != 0)
 		ipf_error_errno(&err, errno, NULL, "standard output");

@@ -1,8 +1,7 @@
 #!/bin/bash
-# Do the error bars hold what was true? Request by request against what servers log of their sends: quiet, with the sending thread at 60 % of a
-# core, with a process that takes half of the client's core 5 ms at a time, over TLS and over HTTP/2; the first three also against
-# captured packets, where tcpdump may do that. STREAMS=100 makes it smaller. On a machine that does other things, as root:
-# BARS_RUN="chrt -r 10", for all processes.
+# Do the error bars contain the true values? Request by request against the servers' logs of their sends: quiet, with the sending thread at 60
+# % of a core, with a process taking half of the client's core 5 ms at a time, over TLS and over HTTP/2; the first three also against captured
+# packets, where tcpdump may capture. STREAMS=100 makes it smaller. On a busy machine, as root: BARS_RUN="chrt -r 10", for all processes.
 set -eu -o pipefail
 # shellcheck source-path=SCRIPTDIR/..
 . "$TESTS/tap.sh"

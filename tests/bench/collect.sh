@@ -46,7 +46,7 @@ awk -v OFS='\t' -v n="$requests" -v e=$events -v s="$taken" -v b="$baseline" -v 
 	print "the same, events", sprintf("%.2f M/s, %.0f MB/s", n * e / s / 1e6, bytes / s / 1e6), sprintf("%.3f M/s jq", n * e / b / 1e6), "-", "> 1 M/s", (n * e / s > 1e6 ? "met" : "missed")
 }'
 
-# ---- from a generator: with a tokenizer, what windows cost, and memory ----
+# ---- from a generator: with a tokenizer, the cost of windows, and memory ----
 api=$TESTS/../lib/api/apis/openai-chat.json
 "$BUILD/bench/recordgen" "$api" "$requests" $events $((requests / 500 + 1)) >generated
 day=$((24 * 3600)) many=${COLLECT_MANY:-100000}

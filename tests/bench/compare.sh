@@ -1,8 +1,8 @@
 #!/bin/bash
-# Are comparisons right about real runs? Pairs of short runs against ipf-sim, whose steps vary and which pauses: the same server, one that
-# is slower by 5 %, one by 1 %. How many runs a comparison asks for is held against how many it takes: comparisons of so many runs of each
-# side, drawn from all of them. COMPARE_PAIRS=20, COMPARE_SECONDS=10, COMPARE_AT_ONCE=4 (runs at the same time, each with a
-# server; 4 at most, since runs of one side that overlap are parts of one run).
+# Are comparisons right about real runs? Pairs of short runs against ipf-sim, whose steps vary and which pauses: the same server, one
+# slower by 5 %, one by 1 %. How many runs a comparison asks for is held against how many it takes: comparisons of so many runs of each
+# side, drawn from all of them. COMPARE_PAIRS=20, COMPARE_SECONDS=10, COMPARE_AT_ONCE=4 (runs at the same time, each with a server; 4 at
+# most, since runs of one side overlapping are parts of one run).
 set -eu -o pipefail
 # shellcheck source-path=SCRIPTDIR/..
 . "$TESTS/tap.sh"
@@ -11,7 +11,7 @@ pairs=${COMPARE_PAIRS:-20} seconds=${COMPARE_SECONDS:-10} at_once=${COMPARE_AT_O
 ipf-prep synthetic -q -n 400 --input-tokens uniform:50-400 --output-tokens uniform:10-30 --seed 1 -o t.trace
 ipf-sched -q "poisson:rate=60,for=500ms,warmup" "poisson:rate=60,for=${seconds}s" -t t.trace --seed 1 -o t.sched
 
-# A run against a server of its own: NAME, the number of its noise, by how much its steps are longer. One that is INVALID, as where other
+# A run against a server of its own: NAME, the number of its noise, by how much its steps are longer. An INVALID one, as where other
 # processes held the client up, is no run: up to COMPARE_TRIES (3).
 one() {
 	for _ in $(seq "${COMPARE_TRIES:-3}"); do

@@ -1,5 +1,5 @@
-"""Tallies comparisons of the runs that compare.sh made in the current folder: compare_tally.py PAIRS. Prints rows of the table of benchmarks,
-and details on standard error."""
+"""Tallies comparisons of compare.sh's runs in the current folder: compare_tally.py PAIRS. Prints rows of the table of benchmarks, and details
+on standard error."""
 import collections, json, os, random, statistics, subprocess, sys
 
 pairs = int(sys.argv[1])
@@ -19,7 +19,7 @@ def row(what, measured, goal, met, against="-"):
 
 
 def valid(kind):
-    """The numbers of the runs that count."""
+    """The numbers of the counted runs."""
     names = {k: f"{kind}{k}.results" for k in range(1, pairs + 1)}
     return {k: name for k, name in names.items() if os.path.exists(name) and report(name)["verdict"]["status"] != "INVALID"}
 
@@ -28,7 +28,7 @@ runs = {kind: valid(kind) for kind in ("base", "same", "five", "one")}
 
 
 def tally(kind, effect):
-    """Of each pair: the outcomes, and how many runs it asks for, by figure."""
+    """For each pair: the outcomes, and how many runs it asks for, by figure."""
     outcomes, needed = collections.Counter(), collections.defaultdict(list)
     for k in sorted(runs["base"].keys() & runs[kind].keys()):
         c = compare([runs["base"][k]], [runs[kind][k]], effect)

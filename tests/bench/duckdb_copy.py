@@ -1,4 +1,4 @@
-"""Runs a statement of DuckDB on one thread and prints the processor time that it took, in seconds, without starting Python and DuckDB."""
+"""Runs a statement of DuckDB on one thread and prints the processor time it took, in seconds, without starting Python and DuckDB."""
 
 import sys
 import time

@@ -1,10 +1,9 @@
 #!/bin/bash
-# Do our exports say what the tools themselves say? Each tool and ipf-fire measure the same simulated server with the same requests, four at
-# a time; the tool's file and our export in its format are compared figure by figure, beside the difference of two runs of the tool. Needs
-# AS_PEERS, as as.sh does, and in it virtual environments genai-perf/ and, for MLPerf's LoadGen, loadgen/; a tool that is not there is skipped.
-# Minutes long. LoadGen sends one request after another, the latency profile generator (lpg) at the times of a Poisson
-# process, which ours repeats. EXPORTS_RATE=10: an open loop of as many requests per second, in equal steps, without
-# these two and SGLang, whose steps are random.
+# Do our exports equal the tools' own files? Each tool and ipf-fire measure the same simulated server with the same requests, four at a time;
+# the tool's file and our export in its format are compared figure by figure, beside the difference of two runs of the tool. Needs AS_PEERS, as
+# as.sh does, and in it virtual environments genai-perf/ and, for MLPerf's LoadGen, loadgen/; a missing tool is skipped. Minutes long. LoadGen
+# sends one request after another, the latency profile generator (lpg) at the times of a Poisson process, which ours repeats. EXPORTS_RATE=10:
+# an open loop of as many requests per second, in equal steps, without these two and SGLang, whose steps are random.
 set -eu -o pipefail
 # shellcheck source-path=SCRIPTDIR/..
 . "$TESTS/tap.sh"
@@ -69,7 +68,7 @@ run_ours() { # TOOL OUT: the same requests as the tool sends
 		jq -nc --argjson n "$count" 'range($n) | {prompt: "mock prompt \(.)"}' >ours.jsonl
 		;;
 	guidellm) jq -nc --arg prompt "$prompt" --argjson n "$count" 'range($n) | {prompt: "\($prompt) \(.)"}' >ours.jsonl ;;
-	lpg) # at the times that it draws
+	lpg) # at the times it draws
 		"$peers/lpg/bin/python" -c "import numpy; numpy.random.seed(0); print('0', *numpy.random.exponential(0.1, $count - 1).cumsum())" |
 			tr ' ' '\n' | jq -c --arg prompt "$prompt" '{prompt: $prompt, at: .}' >ours.jsonl
 		loop=replay at=yes

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Does it matter to the requests when nobody takes the records? 1,000 requests a second, Poisson: with an ordinary file; with a reader
-# that stops for ten seconds; and with a disk that fills up. Lag of the same requests, and whether what was written is whole.
+# stopping for ten seconds; and with a disk filling up. Lag of the same requests, and whether the output is complete.
 set -eu -o pipefail
 # shellcheck source-path=SCRIPTDIR/..
 . "$TESTS/tap.sh"
@@ -30,7 +30,7 @@ compare "a reader that stops for 10 s" lag.stopped
 requests=$(grep -c '"status":200' stopped.records)
 row "the same, records" "$requests" "$(grep -c '"status":200' file.records) to a file" "$(ratio "$requests" "$(grep -c '"status":200' file.records)")" ">= 1"
 
-# A disk of its own where that is allowed, else a limit on the file's size, which fails in the same place.
+# A disk of its own where allowed, else a limit on the file's size, which fails in the same place.
 mkdir full
 status=0
 if mount -t tmpfs -o size=${room}k none full 2>/dev/null; then
@@ -42,7 +42,7 @@ else
 	cp full/records full.records
 fi
 echo "the full disk: exit status $status, $(cat full.said)" >&2
-# The last line may be cut: it is the one that did not fit.
+# The last line may be cut: it is the one without room.
 sed -n '$!p' full.records >full.whole
 broken=$(jq -c . full.whole 2>&1 >/dev/null | wc -l)
 lag=$(jq -n '[inputs | select(.n) | .start_ns - ([.ready_ns, .slot_ns // 0] | max)] | sort | .[length * 0.99 | floor] / 1000' full.whole)

@@ -38,7 +38,7 @@ show() { # NAME WHAT MEMBER UNIT GOAL
 }
 
 # The bare client keeps the server from sleeping, and does not pay for waking it up; on a virtual machine that is up to a fifth of the CPU time of
-# who is slower. So the server stays awake for both; the rows after those show what it is where it sleeps.
+# who is slower. The server stays awake for both; the rows after those show it when it sleeps.
 for connections in 64 1000; do
 	measure $connections $connections 1 --awake
 	show $connections "short answers, $connections connections" requests_s requests/s "> 0.$((connections == 64 ? 60 : 75))"

@@ -1,8 +1,8 @@
 #!/bin/bash
-# What does HTTP/2 cost? The same short answers over the same connections and streams as h2load, from nghttpd; how long the longest waits where ten
+# The cost of HTTP/2. The same short answers over the same connections and streams as h2load, from nghttpd; how long the longest waits where ten
 # thousand streams share a hundred connections; and a large answer, which h2load throws away and ipf-fire keeps. Needs h2load and nghttpd
-# (nghttp2-client, nghttp2-server). H2_ANSWER=100M makes the large answer smaller, 320M is the most that --max-answer allows; three times
-# its size of memory has to be free.
+# (nghttp2-client, nghttp2-server). H2_ANSWER=100M makes the large answer smaller, 320M is --max-answer's most; three times its size of memory has
+# to be free.
 set -eu -o pipefail
 # shellcheck source-path=SCRIPTDIR/..
 . "$TESTS/tap.sh"

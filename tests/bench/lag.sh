@@ -1,7 +1,7 @@
 #!/bin/bash
-# How late do requests start that come at times of their own? Poisson arrivals, the server on another core where there is one. Beside
-# ipf-fire's lag stands that of a bare client at the same rate on the same core, in turn, and of a process that only sleeps until a time:
-# what the machine does to anybody.
+# How late do requests start coming at times of their own? Poisson arrivals, the server on another core where there is one. In turn with
+# ipf-fire's lag it measures a bare client's at the same rate on the same core, and a process's that only sleeps until a time: the
+# machine's own part.
 set -eu -o pipefail
 # shellcheck source-path=SCRIPTDIR/..
 . "$TESTS/tap.sh"

@@ -1,6 +1,6 @@
 #!/bin/bash
-# What does ipf-fire need for each stream that waits, without TLS and with it, and does a long run grow? The baseline is a process that has one
-# stream. MEMORY_STREAMS says how many wait; where fewer files may be open, as many as may.
+# How much memory does ipf-fire need for each waiting stream, without TLS and with it, and does a long run grow? The baseline is a process
+# with one stream. MEMORY_STREAMS says how many wait; where fewer files may be open, as many as may.
 set -eu -o pipefail
 # shellcheck source-path=SCRIPTDIR/..
 . "$TESTS/tap.sh"
@@ -22,7 +22,7 @@ all_started() { # COUNT: of the requests
 	[ "$(grep '^{"client"' idle.records | tail -n 1 | jq .client.in_flight)" = "$1" ]
 }
 
-# Memory with so many streams that wait for their first event; the run is then cut.
+# Memory with so many streams waiting for their first event; the run is then cut.
 idle() { # STREAMS
 	ipf-sched -q "closed:users=$1,n=$1" -t raw.trace -o raw.sched
 	taskset -c "$client_cores" ipf-fire -q --force -u "$URL" -m raw -t raw.trace --insecure -o idle.records raw.sched &

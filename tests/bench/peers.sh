@@ -1,7 +1,7 @@
 #!/bin/bash
 # Other clients against the same server as ipf-fire, on the same core, one after another. First requests a second with short answers; then
-# streams whose every send the server writes down: how far off are the TTFT and ITL that each client reports? PEERS names a folder with
-# bin/ and lib/ as README.md tells how to make one; what is not there is skipped.
+# streams whose every send the server writes down: how far off are the TTFT and ITL each client reports? PEERS names a folder with bin/
+# and lib/, made as in README.md; missing clients are skipped.
 set -eu -o pipefail
 # shellcheck source-path=SCRIPTDIR/..
 . "$TESTS/tap.sh"
@@ -30,7 +30,7 @@ has() { # NAME: of a peer
 	esac
 }
 
-wanted() { # NAME…: those of PEERS_NAMES, where that is set, and ipf-fire, which they are compared with
+wanted() { # NAME…: those of PEERS_NAMES, where it is set, and ipf-fire, which they are compared with
 	local name
 	for name; do
 		case " ipf-fire ${PEERS_NAMES:-$name} " in *" $name "*) echo "$name" ;; esac
@@ -133,7 +133,7 @@ times_of() { # NAME STREAMS REQUESTS
 	esac
 }
 
-# What clients need: prompts, and a tokenizer to which every word is a token.
+# The clients' inputs: prompts, and a tokenizer to which every word is a token.
 prepare() {
 	mkdir -p words
 	cat >words/tokenizer.json <<-'EOF'
@@ -145,13 +145,13 @@ prepare() {
 	{ echo prompt; for i in $(seq 5000); do echo "Tell me about the number $i."; done; } >prompts.csv
 }
 
-on_cores() ( # FUNCTION ARGUMENTS…: with all that it starts
+on_cores() ( # FUNCTION ARGUMENTS…: with all it starts
 	taskset -cp "$client_cores" "$BASHPID" >/dev/null
-	renice -n -10 "$BASHPID" >/dev/null 2>&1 || true # where ipf-fire is allowed to take that, so are they
+	renice -n -10 "$BASHPID" >/dev/null 2>&1 || true # where ipf-fire may take it, so are they
 	"$@" >peer.out 2>peer.said
 )
 
-# Prints the CPU seconds of all processes that were waited for; what it said is in peer.out.
+# Prints the CPU seconds of all processes waited for; its output is in peer.out.
 cpu_of() { # FUNCTION ARGUMENTS…
 	local TIMEFORMAT='%U %S' status=0
 	{ time on_cores "$@"; } 2>peer.time || status=$?
@@ -160,7 +160,7 @@ cpu_of() { # FUNCTION ARGUMENTS…
 	return $status
 }
 
-# ---- what the table is made of ----
+# ---- the columns of the table ----
 
 short_answers() { # CONNECTIONS
 	local cpu rate name ours=''
@@ -176,7 +176,7 @@ short_answers() { # CONNECTIONS
 	done
 }
 
-# How far off is what the client tells from what the server did? In ms.
+# How far are the client's figures from the server's? In ms.
 off() { # MEMBER
 	jq -rn --slurpfile told peer.out --slurpfile is server.sum --arg m "$1" '
 		def off($p): $told[0][$m][$p] as $t | if $t == null then "-" else ($t - $is[0][$m + "_ms"][$p]) * 100 | round / 100 | if . > 0 then "+\(.)" else "\(.)" end end;

@@ -1,7 +1,7 @@
 #!/bin/bash
-# How fast is a large ShareGPT-layout array read, and in how much memory? The baseline is `jq -c '.[]'` on the same file, which only
-# takes it apart; ipf-prep also counts its tokens and writes the trace, compressed. PREP_MB sets the size. Then text that is made, CSV
-# without text, both and JSON Lines against DuckDB on one thread (a PYTHON with duckdb), recorded blocks anonymized, and with IPF_TOKENIZERS what a model's tokenizer costs: counted ShareGPT, and a trace with shared blocks filled to the token.
+# How fast is a large ShareGPT-layout array read, and in how much memory? The baseline is `jq -c '.[]'` on the same file, which only takes it apart; ipf-prep also counts its tokens and writes the trace, compressed. PREP_MB sets the size. Then
+# synthetic text, CSV without text, both and JSON Lines against DuckDB on one thread (a PYTHON with duckdb), recorded blocks anonymized. With IPF_TOKENIZERS the cost of a model's tokenizer: counted ShareGPT, and a trace with shared blocks
+# filled to the token.
 set -eu
 
 megabytes=${PREP_MB:-500}
@@ -53,7 +53,7 @@ median() { sort -n | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'; }
 prep() { ipf-prep sharegpt array.json "$@" -o array.trace.zst; }
 with_jq() { jq -c '.[]' array.json >/dev/null; }
 
-# The most memory that a process had, as the kernel counts it; looked at until it ends.
+# The most memory a process had, as the kernel counts it; looked at until it ends.
 peak_memory() { # COMMAND…: MiB
 	local pid kb=0 now
 	"$@" &
@@ -133,9 +133,9 @@ awk -v OFS='\t' -v s="$taken_fit" -v b="$taken" -v n="$rows" 'BEGIN {
 fit_memory=$(peak_memory ipf-prep fit azure azure.csv -q -o azure.json)
 awk -v OFS='\t' -v m="$fit_memory" 'BEGIN { print "its peak memory", m " MiB", "-", "-", "< 32 MiB", (m < 32) ? "met" : "missed" }'
 
-# Against DuckDB, in turn: it reads the same file and writes its rows as JSON Lines; its time is that of the statement alone. ipf-prep is measured
-# from start to end: it also checks texts, counts their tokens, hashes their beginnings for prefix reuse, and takes SHA-256 of what it reads and
-# writes, but leaves answers out of the trace. Both write uncompressed, or both zstd's frames. Processor time, which a busy machine changes less.
+# Against DuckDB, in turn: it reads the same file and writes its rows as JSON Lines; its time is the statement's alone. ipf-prep is measured from
+# start to end: it also checks texts, counts their tokens, hashes their beginnings for prefix reuse, and takes SHA-256 of its input and output,
+# but leaves answers out of the trace. Both write uncompressed, or both zstd's frames. Processor time, which a busy machine changes less.
 python=${PYTHON:-python3}
 duckdb=
 if "$python" -c 'import duckdb' 2>/dev/null; then duckdb=1; else
@@ -227,7 +227,7 @@ awk -v OFS='\t' -v w="$whole" -v a="$alone" -v b="$bare" 'BEGIN {
 		sprintf("%.2f", w / (a + b)), "< 1.2 of both", (w / (a + b) < 1.2) ? "met" : "missed"
 }'
 
-# A trace with shared blocks, as long as Mooncake's hour of conversations: that one where it is at hand.
+# A trace with shared blocks, as long as Mooncake's hour of conversations: the real one where at hand.
 if [ -e "${SHARED:=$TESTS/../../shared}/data/traces/mooncake/conversation_trace.jsonl.zst" ]; then
 	zstd -qdc "$SHARED/data/traces/mooncake/conversation_trace.jsonl.zst" >blocks.jsonl
 else

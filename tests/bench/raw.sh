@@ -1,11 +1,11 @@
-# What the benchmarks of ipf-fire share: the raw server and the bare client, each on cores of its own. Source it after tap.sh.
+# Common to the benchmarks of ipf-fire: the raw server and the bare client, each on separate cores. Source it after tap.sh.
 #
 #     raw_start --events 100             # $URL, $PORT; on the core $server_core
 #     bare -c 64 --for 3s >>bare         # a line of JSON, on the client's cores
 #     fire closed:users=64,for=3s >>fire # the same members: requests_s, events_s, cpu_us_request, …
 #     median requests_s fire
 #
-# Clients get one core where BENCH_CORES does not say that they get more; never the server's, nor its sibling.
+# Clients get one core where BENCH_CORES does not say they get more; never the server's, nor its sibling.
 # shellcheck shell=bash
 : "${BENCH:?is the folder of the benchmarks}"
 RAW=$BUILD/bench/rawserver
@@ -22,7 +22,7 @@ mapfile -t others < <(comm -13 <(cores_of "$(cat "/sys/devices/system/cpu/cpu$se
 	<(printf '%s\n' "${cores[@]}" | sort) | sort -n)
 [ ${#others[@]} -gt 0 ] || others=("$server_core")
 client_cores=$(IFS=,; echo "${others[*]:0:${BENCH_CORES:-1}}")
-# shellcheck disable=SC2034 # for those that source this
+# shellcheck disable=SC2034 # for those sourcing this
 rounds=${BENCH_ROUNDS:-3}
 ulimit -n "$(ulimit -Hn)"
 
@@ -67,7 +67,7 @@ bare() { # ARGUMENTS OF bareclient…
 printf '{"id":"r","messages":[{"role":"user","content":"Tell me."}],"output_tokens":1}\n' >raw.lines
 trace_of raw.lines >raw.trace
 
-# Runs a schedule and says what came of it. The last client line has the totals.
+# Runs a schedule and prints the outcome. The last client line has the totals.
 fire() { # STAGE [ARGUMENTS OF ipf-fire…]: $EVENTS in each answer; the records stay in raw.records.zst
 	local stage=$1 TIMEFORMAT='%U %S'
 	shift
@@ -91,7 +91,7 @@ median() { # MEMBER FILE
 	jq -s --arg member "$1" 'map(getpath($member / ".")) | sort | .[length / 2 | floor]' "$2"
 }
 
-# The six columns; a goal is a least (> 0.85) or a most (< 100) of the ratio, or of the measured number where that is given.
+# The six columns; a goal is a least (> 0.85) or a most (< 100) of the ratio, or of the measured number if given.
 row() { # WHAT MEASURED BASELINE RATIO GOAL [NUMBER]
 	local is
 	is=$(awk -v n="${6:-$4}" -v goal="$5" 'BEGIN { split(goal, g, " "); print goal == "-" ? "-" : (g[1] ~ ">" ? n + 0 >= g[2] + 0 : n + 0 <= g[2] + 0) ? "met" : "missed" }')

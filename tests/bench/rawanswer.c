@@ -10,13 +10,13 @@
 static const char head[] =
 	"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: no-cache\r\nTransfer-Encoding: chunked\r\n\r\n";
 
-/* An event in its chunk, and where in it stands what changes. */
+/* An event in its chunk, and the place of its changing part. */
 static struct {
 	char text[256];
 	size_t len, number, time, word;
 } event;
 
-/* What follows the last event, for answers of so many. */
+/* The end after the last event, for answers of so many. */
 static struct {
 	char text[512];
 	size_t len, number;

@@ -18,8 +18,8 @@
 
 void rawanswer_init(void); /* before the others */
 
-/* Writes events `from` to `from + count - 1` of `all` of a request, and what stands before the first and after the
- * last. Returns its length. `real_ns` (CLOCK_REALTIME) becomes each event's sent_ns. */
+/* Writes events `from` to `from + count - 1` of `all` of a request, and the text before the first and after the last.
+ * Returns its length. `real_ns` (CLOCK_REALTIME) becomes each event's sent_ns. */
 size_t rawanswer_write(char *to, uint32_t request, int64_t from, int64_t count, int64_t all, int64_t real_ns);
 
 /* A whole response of its own. */

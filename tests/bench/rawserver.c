@@ -38,7 +38,7 @@
 #define READ_ROOM (256 * 1024)
 #define HEAD_MOST (16 * 1024) /* a longer request head is refused */
 
-/* What an answer looks like. */
+/* The form of an answer. */
 struct shape {
 	int64_t events, batch;    /* how many, and how many of them in each piece */
 	int64_t first_ns, gap_ns; /* from the request's arrival to the first piece, from each piece to the next; gap 0: as
@@ -51,16 +51,16 @@ struct conn {
 	uint32_t port;          /* the client's */
 	bool readable, blocked; /* there may be more to read; the socket's buffer is full */
 	bool answering, last;   /* last: the client asked for the connection to be closed */
-	struct buffer head;     /* what came of a request's head so far */
-	int64_t body_left;      /* of the request's body; -1: its head is not there yet */
-	bool post, tokenize;    /* what is asked for */
-	struct shape shape;     /* of the answer */
+	struct buffer head;     /* the part of a request's head so far */
+	int64_t body_left;      /* the rest of the request's body; -1: its head is not there yet */
+	bool post, tokenize;    /* the request's kind */
+	struct shape shape;     /* the answer's */
 	uint32_t request;
 	int64_t arrived_ns;               /* the request, on the monotonic clock */
 	int64_t next;                     /* event to be sent */
 	int64_t stamp_ns;                 /* sent_ns of the piece that is half sent */
 	size_t sent;                      /* bytes of that piece that have gone */
-	struct timer timer;               /* of the next piece */
+	struct timer timer;               /* the next piece's */
 	struct conn *run_prev, *run_next; /* in the ring of those that send as fast as they can; NULL: not in it */
 	struct conn *dead_next;
 };
@@ -68,7 +68,7 @@ struct conn {
 struct rawserver {
 	struct shape shape;
 	int epoll_fd, listen_fd, timer_fd, signal_fd;
-	int64_t timer_at; /* what timer_fd is set to; INT64_MAX: nothing */
+	int64_t timer_at; /* the time set in timer_fd; INT64_MAX: none */
 	struct timers timers;
 	struct conn *ring, *dead; /* dead: closed in this turn of the loop, which may hold events for them */
 	struct sendlog *log;

@@ -55,7 +55,7 @@ struct ssl_st *rawtls_connect(struct ssl_ctx_st *tls, int fd)
 	return begin(tls, fd, SSL_set_connect_state);
 }
 
-/* What did not succeed, as recv and send say it. */
+/* A failure, as recv and send report it. */
 static ssize_t as_errno(SSL *of, int result)
 {
 	int why = SSL_get_error(of, result);

@@ -1,6 +1,6 @@
 #!/bin/bash
-# What --sandbox costs: CPU time of an event with many streams, of a request over kept and over fresh connections, and of the records' rows,
-# against the same without it, in turn.
+# The cost of --sandbox: CPU time of an event with many streams, of a request over kept and over fresh connections, and of the records'
+# rows, against the same without it, in turn.
 set -eu -o pipefail
 # shellcheck source-path=SCRIPTDIR/..
 . "$TESTS/tap.sh"

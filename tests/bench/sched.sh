@@ -1,7 +1,7 @@
 #!/bin/bash
-# How fast is a schedule of ten million arrivals written, as text and with its digest, on one core, and in how much memory? The baseline
-# is NumPy, which draws as many gaps of the same distribution, adds them up and writes the same lines (or does not even write them; for rates
-# that change it has nothing). CPU time counts, not the clock: others may be at work. The lines go to /dev/null: what a disk costs is not ours.
+# How fast is a schedule of ten million arrivals written, as text and with its digest, on one core, and in how much memory? The baseline is
+# NumPy, which draws as many gaps of the same distribution, adds them up and writes the same lines (or does not even write them; for rates
+# changing it has nothing). CPU time counts, not the clock: others may be at work. The lines go to /dev/null: the cost of a disk is not ours.
 set -eu
 
 count=${SCHED_COUNT:-10000000}
@@ -40,7 +40,7 @@ if ! numpy=$("$python" -c 'import numpy; print("yes")' 2>/dev/null); then
 	numpy=
 	echo "$python has no NumPy: without a baseline" >&2
 fi
-draw() { # WHAT PROCESS CV: seconds that NumPy takes
+draw() { # WHAT PROCESS CV: NumPy's seconds
 	# -P: a module of Python has the name of another file of this folder
 	if [ -n "$numpy" ]; \
 		then cpu "$python" -P "$BENCH/sched_numpy.py" "$1" "$2" "$3" 10000000 "$count" /dev/null; else echo 0; fi
@@ -58,7 +58,7 @@ for process in gamma weibull; do
 	done
 done
 
-# As many arrivals of rates that change, 10M a second on average.
+# As many arrivals of changing rates, 10M a second on average.
 ns=$((count * 100))
 varied() { # WHAT SPEC
 	row "schedule of $count, $1" "$(cpu ipf-sched "$2")" 0 '' 10

@@ -1,4 +1,4 @@
-"""Arrivals with NumPy: sched_numpy.py numbers|text poisson|gamma|weibull|uniform CV RATE COUNT [FILE]. A million at a time, so that memory stays
+"""Arrivals with NumPy: sched_numpy.py numbers|text poisson|gamma|weibull|uniform CV RATE COUNT [FILE]. A million at a time, so memory stays
 bounded. CV is the variation of the gaps, of gamma and Weibull."""
 import math
 import sys
@@ -18,7 +18,7 @@ def weibull_shape(cv):
 
 
 def gaps_of(process, cv):
-    """A function that draws so many gaps of this mean."""
+    """A function drawing so many gaps of this mean."""
     rng = np.random.default_rng(1)
     if process == "gamma":
         shape = 1 / cv**2

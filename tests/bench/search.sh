@@ -19,11 +19,11 @@ row() { # WHAT GOOD OF
 	awk -v OFS='\t' -v what="$1" -v good="$2" -v of="$3" 'BEGIN { print what, good " of " of, "-", "-", ">= 19 of 20", (good >= of * 0.95) ? "met" : "missed" }'
 }
 
-# How many lines of a file of "SEED VALUE LEAST MOST STAGES" are so; nothing counts that was not found.
+# How many lines of a file of "SEED VALUE LEAST MOST STAGES" are so; only found ones count.
 near() { # FILE TRUTH SHARE: values within this share of it
 	awk -v t="$2" -v s="$3" '$2 >= t / (1 + s) && $2 <= t * (1 + s) { n++ } END { print n + 0 }' "$1"
 }
-covering() { # FILE TRUTH: intervals that hold it
+covering() { # FILE TRUTH: intervals holding it
 	awk -v t="$2" 'NF >= 4 && $3 <= t && t <= $4 { n++ } END { print n + 0 }' "$1"
 }
 mean_stages() { # FILE
@@ -36,7 +36,7 @@ search_rows() { # FILE WHERE TRUTH UNIT COUNT
 	row "search$2: its interval holds it" "$(covering "$1" "$3")" "$5"
 }
 
-# COMMAND SEED ARGUMENTS… for each seed, several at once; what each prints is a line of FILE, behind its seed. All is stopped on every way out.
+# COMMAND SEED ARGUMENTS… for each seed, several at once; each output is a line of FILE, behind its seed. All is stopped on every way out.
 each_seed() { # FILE COUNT COMMAND [ARGUMENT…]
 	local file=$1 count=$2 seed
 	shift 2
@@ -90,8 +90,8 @@ search_rows search " through ipf-fire" "$truth" /s "$seeds"
 each_seed search $some queue_run_search "$users_search"
 search_rows search " over users through ipf-fire" "$(queue_users_truth)" " users" $some
 
-# Within a given time, as ipf capacity asks: does the interval hold the rate that the server carries for an hour?
-# The answer of a search; nothing if it took more than five minutes.
+# Within a given time, as ipf capacity asks: does the interval hold the rate the server carries for an hour? The answer
+# of a search; nothing if it took more than five minutes.
 run_timed() { # SEED SEARCH
 	local begin answer
 	begin=$(date +%s)

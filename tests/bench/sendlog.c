@@ -85,10 +85,10 @@ int sendlog_show(const char *path, FILE *to, struct ipf_error *err)
 	return failed ? ipf_error_errno(err, failed, path, "cannot read") : 0;
 }
 
-/* ---- what they come to ---- */
+/* ---- sums ---- */
 
 struct sum {
-	int64_t *last; /* of each request: its arrival, then its last send; 0: not seen */
+	int64_t *last; /* each request's: its arrival, then its last send; 0: not seen */
 	size_t cap;
 	int64_t requests, sends, events, first_ns, last_ns;
 	struct histogram *ttft, *itl;

@@ -1,7 +1,7 @@
-/* What the raw server says of its sends: a file of entries of 40 bytes in the machine's own byte order, in the order in
+/* The raw server's log of its sends: a file of entries of 40 bytes in the machine's own byte order, in the order in
  * which they happened. numpy:
  * [('mono_ns','i8'),('real_ns','i8'),('request','u4'),('event','i4'),('count','u4'),('bytes','u4'),('port','u4'),('took_ns','u4')].
- * `rawserver --show FILE` prints them as lines of JSON, `rawserver --sum FILE` what they come to.
+ * `rawserver --show FILE` prints them as lines of JSON, `rawserver --sum FILE` their sums.
  */
 #ifndef BENCH_SENDLOG_H
 #define BENCH_SENDLOG_H

@@ -1,6 +1,6 @@
 /* How late is a process that does nothing but sleep until a time? 100 absolute deadlines a second on the monotonic
- * clock; prints p50, p99 and p99.9 of the lateness in microseconds. The baseline of lag.sh: what the machine does to
- * anybody. */
+ * clock; prints p50, p99 and p99.9 of the lateness in microseconds. The baseline of lag.sh: the machine's own
+ * delays. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@ int main(int argc, char **argv)
 	if (!late)
 		return 1;
 	prctl(PR_SET_TIMERSLACK, 1);
-	setpriority(PRIO_PROCESS, 0, -10); /* where that is allowed, as ipf-fire does */
+	setpriority(PRIO_PROCESS, 0, -10); /* where allowed, as ipf-fire does */
 	clock_gettime(CLOCK_MONOTONIC, &due);
 	for (size_t i = 0; i < count; i++) {
 		due.tv_nsec += 10000000;

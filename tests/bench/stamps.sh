@@ -1,8 +1,8 @@
 #!/bin/bash
 # How right are the times in the records? 1,000 streams of 100 events a second each, 50 ms to the first event, 10 ms apart: against the send
-# times that the server logs. The baseline is our own clock in place of the kernel's stamps, in the same run. Where that does not keep the
-# sending thread busy for 60 % of its core, again with as many streams as do. Then with packets captured on the way, where tcpdump may do that,
-# and with a thread that hogs the core. STREAMS=200 makes it smaller for small machines.
+# times the server logs. The baseline is our own clock in place of the kernel's stamps, in the same run. Where that does not keep the sending
+# thread busy for 60 % of its core, again with as many streams as do. Then with packets captured on the way, where tcpdump may capture, and
+# with a thread hogging the core. STREAMS=200 makes it smaller for small machines.
 set -eu -o pipefail
 # shellcheck source-path=SCRIPTDIR/..
 . "$TESTS/tap.sh"
@@ -35,7 +35,7 @@ rows() { # NAME FILE [whole]: the lines of truth.py's; while the core is another
 	[ -z "${3:-}" ] || itl=100
 	row "$1: event, p50" "$(get .event.p50 "$2")" "$(get .own_event.p50 "$2")" -
 	row "$1: event, p99" "$(get .event.p99 "$2")" "$(get .own_event.p99 "$2")" 50
-	# two packets that lie there when we come are one read, with one time: the results count them as coalesced
+	# two packets lying there when we come are one read, with one time: the results count them as coalesced
 	row "$1: event in a read of its own ($(jq '(1 - .coalesced) * 1000 | round / 10' "$2") %), p99" "$(get .event_alone.p99 "$2")" - 50
 	[ -z "${3:-}" ] || row "$1: TTFT, mean" "$(get .ttft.mean "$2")" - 500
 	[ -z "${3:-}" ] || row "$1: TTFT, p99" "$(get .ttft.p99 "$2")" - 3000
@@ -44,7 +44,7 @@ rows() { # NAME FILE [whole]: the lines of truth.py's; while the core is another
 	row "$1: ITL, standard deviation" "$(get .itl.std "$2")" "$(get .own_itl.std "$2")" $itl
 }
 
-measure() { # NAME [capture | COMMAND… that disturbs meanwhile]
+measure() { # NAME [capture | COMMAND… to disturb meanwhile]
 	local name=$1 capture='' disturb=''
 	shift
 	rm -f sends port packets by-log by-pcap
@@ -72,7 +72,7 @@ measure() { # NAME [capture | COMMAND… that disturbs meanwhile]
 		kill -INT "$capture"
 		wait "$capture" || true
 	fi
-	# of the seconds in which as many were in flight as there are to be
+	# seconds with as many in flight as there are to be
 	busy=$(grep '^{"client"' t.records |
 		jq -s '.[1:-2] | (.[-1].client.cpu.send - .[0].client.cpu.send) / (.[-1].client.t_ns - .[0].client.t_ns) * 1e11 | round')
 	"$BENCH/truth.py" t.records --log sends >by-log
@@ -103,7 +103,7 @@ else
 	printf 'against captured packets\tskipped: needs tcpdump, as root\t-\t-\t-\t-\n'
 fi
 
-# A third of the core for 5 ms at a time; what is left has to be enough for the load.
+# A third of the core for 5 ms at a time; the rest has to be enough for the load.
 "${CC:-cc}" -O2 -o hog "$BENCH/hog.c"
 # shellcheck disable=SC2086
 measure "hog" $on_client ./hog 5ms 10ms

@@ -1,7 +1,7 @@
 #!/bin/bash
-# How soon is a request on the wire? From its start to the kernel's timestamp of its packet: on connections that are kept, and of crowds
-# (STARTS) that start at one instant, on connections that are opened for them, also over TLS, or were before. The bare client's packets have
-# such timestamps too; over TLS it is when the call that sent it returned, and each handshake is one in full.
+# How soon is a request on the wire? From its start to the kernel's timestamp of its packet: on kept connections, and of crowds (STARTS)
+# starting at one instant, on connections opened for them, also over TLS, or were before. The bare client's packets have such timestamps
+# too; over TLS it is when the call that sent it returned, and each handshake is one in full.
 set -eu -o pipefail
 # shellcheck source-path=SCRIPTDIR/..
 . "$TESTS/tap.sh"
@@ -11,7 +11,7 @@ seconds=${BENCH_SECONDS:-3}
 read -ra crowds <<<"${STARTS:-1000 5000}"
 first=${crowds[0]}
 
-# Of the requests in raw.records.zst, in us as bareclient says it.
+# The requests in raw.records.zst, in us as bareclient prints it.
 wire_of() { # MEMBER FROM WHICH IT COUNTS, MEMBER TO WHICH, FILTER OF REQUESTS
 	zstd -dcq raw.records.zst | jq -c 'select(.n != null)' |
 		jq -cs --arg from "$1" --arg to "$2" "map(select($3)) | (length) as \$all | map(select(.[\$to] != null) | (.[\$to] - .[\$from]) / 1e3) | sort

@@ -3,11 +3,11 @@
 
     tap_delay.py PORT STAMPS    sends small messages over loopback until it gets SIGTERM; its port is in the file PORT as soon as it listens
 
-STAMPS gets a line for each message: its number, and when the kernel says that it left and that it came, in ns on the wall clock. The same
-tcpdump captures them: read(STAMPS, packets) gives the delays. On loopback the three times differ, in this order (Linux 5.18 and later):
-loopback_xmit() stamps what leaves and then queues a copy of it for the sender; the capture has the time at which it copies the packet, since
-what a socket sent still carries the time at which it was due to leave, which no capture shows; and ip_local_deliver_finish() stamps it for
-the receiver, for the same reason only there. A packet that came through a network card has one timestamp for both."""
+STAMPS gets a line for each message: its number, and when the kernel says it left and it came, in ns on the wall clock. The same tcpdump
+captures them: read(STAMPS, packets) gives the delays. On loopback the three times differ, in this order (Linux 5.18 and later).
+loopback_xmit() stamps a packet and then queues a copy of it for the sender. The capture has the time at which it copies the packet, since a
+sent packet still carries the time at which it was due to leave, which no capture shows. ip_local_deliver_finish() stamps it for the
+receiver, for the same reason only there. A packet coming through a network card has one timestamp for both."""
 import re
 import signal
 import socket
@@ -59,8 +59,8 @@ def main():
 
 
 def read(stamps, packets):
-    """Of each message that was captured: how much later than the stamp of its leaving, and earlier than that of its coming; ns, sorted.
-    `packets`: (time, payload)."""
+    """For each message captured: how much later than the stamp of its leaving, and earlier than its coming's; ns,
+    sorted. `packets`: (time, payload)."""
     seen = {int(match[1]): t for t, payload in packets for match in [NAME.fullmatch(payload)] if match}
     lines = [tuple(map(int, line.split())) for line in open(stamps, encoding="ascii") if line.endswith("\n")]
     return sorted(seen[n] - gone for n, gone, _ in lines if n in seen), sorted(came - seen[n] for n, _, came in lines if n in seen)

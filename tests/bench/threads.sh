@@ -1,6 +1,6 @@
 #!/bin/bash
-# What do two sending threads bring? Where there are cores to spare for them and for several servers, events a second; elsewhere only what
-# an event costs with two threads that share the client's core.
+# Are two sending threads faster? Where there are cores to spare for them and for several servers, events a second; elsewhere only the
+# cost of an event with two threads sharing the client's core.
 set -eu -o pipefail
 # shellcheck source-path=SCRIPTDIR/..
 . "$TESTS/tap.sh"

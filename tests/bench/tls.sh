@@ -1,6 +1,6 @@
 #!/bin/bash
-# What does TLS 1.3 cost? Events a second of a thousand streams against the same without TLS, and handshakes for each second of one core's time,
-# with sessions that are resumed and without.
+# The cost of TLS 1.3. Events a second of a thousand streams against the same without TLS, and handshakes for each second of one core's time,
+# with sessions resumed and without.
 set -eu -o pipefail
 # shellcheck source-path=SCRIPTDIR/..
 . "$TESTS/tap.sh"
@@ -9,8 +9,8 @@ set -eu -o pipefail
 seconds=${BENCH_SECONDS:-3}
 raw_certificate
 
-# A thousand answers at once on connections that are open by then; one kind of server after the other, since they share a core. Another run, of
-# answers of one event, says what connecting costs.
+# A thousand answers at once on connections open by then; one kind of server after the other, since they share a core. Another run, of answers
+# of one event, measures the cost of connecting.
 streams=1000 events=${TLS_EVENTS:-1000}
 once() { # FILE EVENTS ARGUMENTS OF rawserver…
 	local to=$1 EVENTS=$2
@@ -44,7 +44,7 @@ for i in $(seq "$rounds"); do
 	fire "closed:users=64,for=${seconds}s" --insecure --connections fresh --no-tls-resumption >>full
 	echo "handshakes, round $i: $(tail -n 1 resumed | jq -c '[.requests_s, .cpu_us_request, .failed]') resumed, $(tail -n 1 full | jq -c '[.requests_s, .cpu_us_request, .failed]') full" >&2
 done
-per_core() { # FILE: requests for each second of CPU time, with everything that belongs to a request
+per_core() { # FILE: requests for each second of CPU time, with everything belonging to a request
 	awk -v us="$(median cpu_us_request "$1")" 'BEGIN { printf "%.0f", 1e6 / us }'
 }
 row "handshakes a second of CPU time, resumed" "$(per_core resumed)/s" "$(per_core full)/s in full" "$(ratio "$(per_core resumed)" "$(per_core full)")" "> 2000/s" "$(per_core resumed)"

@@ -1,6 +1,6 @@
-/* How fast texts are encoded and counted: tokenize TOKENIZER TEXTS [SECONDS [THREADS]], texts with a NUL
- * behind each. Prints megabytes a second of encoding, counting and (with threads) both in batches, the best of the
- * rounds that fit in the time (three or more; one where it is 0); milliseconds to open; peak memory in KiB. */
+/* How fast texts are encoded and counted: tokenize TOKENIZER TEXTS [SECONDS [THREADS]], texts with a NUL behind each.
+ * Prints megabytes a second of encoding, counting and (with threads) both in batches, the best of the rounds fitting in
+ * the time (three or more; one where it is 0); milliseconds to open; peak memory in KiB. */
 #include "tokenizer/tokenizer.h"
 
 #include <stdio.h>
@@ -16,7 +16,7 @@ static double now(clockid_t clock)
 	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* Of this program: getrusage would count what its parent had. */
+/* This program's alone: getrusage would include its parent's. */
 static long peak_kib(void)
 {
 	FILE *f = fopen("/proc/self/status", "r");
@@ -65,7 +65,7 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < count; i++, at += strlen(at) + 1)
 		texts[i] = slice_of(at);
 	const struct tokenizer_batch batch = {.texts = texts, .count = count, .threads = threads};
-	/* Turn by turn, so that what else the machine does falls on all of them. */
+	/* Turn by turn, so other work of the machine falls on all of them. */
 	double begun = now(CLOCK_MONOTONIC);
 	int rounds = 0;
 	do {

@@ -1,4 +1,4 @@
-"""The measuring half of tokenize.sh: rows of what, measured, baseline, ratio, goal, goal is."""
+"""The measuring half of tokenize.sh: rows of name, measured, baseline, ratio, goal, goal's meaning."""
 import glob
 import json
 import os

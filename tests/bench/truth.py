@@ -5,9 +5,9 @@
     truth.py RECORDS --pcap FILE            against packets captured on the way (tcpdump -w, any link type of Ethernet or loopback)
 
 Prints a line of JSON; times in microseconds. An event's error is the time in the records less the time at which it was sent. The error of
-TTFT is its figure by the records less that by the server (from the kernel's stamp of the request's arrival there to the first send), and
-that of ITL likewise, gap by gap. `own` is what our own clock would have said in place of the kernel's stamps. Events that came several to a
-read have the time of the last of them (and count as coalesced in the results): what is `alone` is without these."""
+TTFT is its figure by the records less the server's (from the kernel's stamp of the request's arrival there to the first send), and the
+ITL's likewise, gap by gap. `own` is the time of our own clock in place of the kernel's stamps. Events coming several to a read have the
+time of the last of them (and count as coalesced in the results): `alone` is without these."""
 import argparse, json, math, re, struct, subprocess, sys
 
 EVENT = re.compile(rb'data: \{"id":"chatcmpl-(\d+)"[^\n]*?"sent_ns":"(\d+)"[^\n]*\n\n')
@@ -50,7 +50,7 @@ def arrivals(path):
 
 
 def packets(path):
-    """Of a capture: time on the wall clock, ports, sequence number, payload."""
+    """The packets of a capture: time on the wall clock, ports, sequence number, payload."""
     data = open(path, "rb").read()
     magic = data[:4]
     order = "<" if magic in (b"\xd4\xc3\xb2\xa1", b"\x4d\x3c\xb2\xa1") else ">"
@@ -72,7 +72,7 @@ def packets(path):
 
 
 def captured(path):
-    """Of each request by its number at the server: when its first packet and those of its events passed."""
+    """For each request by its number at the server: when its first packet and those of its events passed."""
     begun, events = {}, {}
     for t, source, target, _, payload in packets(path):
         if payload.startswith(b"POST "):

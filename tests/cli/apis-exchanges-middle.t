@@ -3,5 +3,5 @@
 . "$TESTS/tap.sh"
 . "$TESTS/helpers/exchanges.sh"
 
-server_start --api-key nobody # so that no model is found
+server_start --api-key nobody # keeps the model from being found
 exchanges '[l-o][a-z-]*'

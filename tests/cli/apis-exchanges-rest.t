@@ -3,7 +3,7 @@
 . "$TESTS/tap.sh"
 . "$TESTS/helpers/exchanges.sh"
 
-server_start --api-key nobody # so that no model is found
+server_start --api-key nobody # keeps the model from being found
 exchanges '[p-z][a-z-]*'
 is "$(find "$TESTS/data/apis" -name '*.json' | sed 's,/[^/]*$,,;s,.*/,,' | sort -u)" "$(ipf-fire --list-apis |
 	cut -d' ' -f1 | sort)" \

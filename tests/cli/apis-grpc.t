@@ -172,7 +172,7 @@ complains ipf-fire "/inference.GRPCInferenceService/ServerReady: not ready" "ipf
 run ipf-fire -q -u "$URL" -m m --api sax-grpc -t four.trace --wait-ready 120s four.sched -o records
 status_is 0 "a server without a health check is ready when it listens"
 
-# ---- servers that limit the age of connections ----
+# ---- servers with a limit on the age of connections ----
 serve --age 0.2
 ipf-sched -q constant:rate=100,n=200 -t four.trace -o old.sched
 run ipf-fire -q -u "$URL" -m m --api tgis-grpc -t four.trace old.sched -o old.records

@@ -42,7 +42,7 @@ is "$(ipf-collect -q bedrock.records | jq -c 'select(.n != null) | .ttft_ns > 0 
 true
 true' "the first event of bedrock comes before the last, and that before the end of the stream"
 
-# ---- what goes wrong ----
+# ---- errors ----
 is "$(went bedrock throttled |
 	cut -d, -f1-4)" '["in-band","throttlingException: Too many tokens, slow down",false' "an exception in the stream"
 is "$(went bedrock cut | cut -d, -f1,2)" '["cut","the stream ended without its end mark"' "a message that is not whole"

@@ -1,5 +1,5 @@
 #!/bin/bash
-# The descriptors against their JSON Schema, by another's validator; and what the schema refuses the programs refuse as well.
+# The descriptors against their JSON Schema, by another's validator; the programs refuse the same as the schema.
 . "$TESTS/tap.sh"
 . "$TESTS/fixture.sh"
 
@@ -16,7 +16,7 @@ for path in sys.argv[2:]:
     print(path.split("/")[-1], "; ".join(found) or "valid")
 END
 
-# Those that are built in, and those of the manual.
+# Those built in, and those of the manual.
 awk '/^\{$/ { text = ""; n++ } { text = text $0 "\n" } /^\}$/ { file = "manual." n ".json"; printf "%s", text > file; close(file) }' "$ROOT/lib/api/ipf-api.5"
 between "$(find . -name 'manual.*' | wc -l)" 3 9 "ipf-api(5) has descriptors"
 python3 validate.py "$ROOT/lib/api/api.schema.json" "$ROOT"/lib/api/apis/*.json manual.*.json >said

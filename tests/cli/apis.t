@@ -1,6 +1,6 @@
 #!/bin/bash
-# One trace and one schedule against every kind of server that is built in: what is asked arrives, and what is answered is understood,
-# streamed and whole. The simulated server speaks them all, each under its name.
+# One trace and one schedule against every kind of server built in: requests arrive, and answers are understood, streamed and
+# whole. The simulated server speaks them all, each under its name.
 . "$TESTS/tap.sh"
 . "$TESTS/fixture.sh"
 
@@ -14,7 +14,7 @@ ipf-sched -q constant:rate=200,n=4 -t four.trace -o four.sched
 while read -r line; do jq -j .prompt <<<"$line" | sha256sum | cut -d' ' -f1; done <lines |
 	jq -Rsc 'split("\n")[:-1]' >prompts
 
-# The whole of what is held against the server's own account of it, in one go: a line of TAP for each check.
+# The whole comparison with the server's own account of it, in one go: a line of TAP for each check.
 cat >checks.jq <<'END'
 def holds($text; filter; $want): [.[] | filter] | unique as $got
 	| if $got == [$want] then "ok - \($what): \($text)" else "not ok - \($what): \($text)\n#   got:      \($got)\n#   expected: \($want), four times" end;

@@ -72,7 +72,7 @@ else
 	skip "transports" "nginx is not installed"
 fi
 
-# ---- a form that others read ------------------------------------------------------------------------------------------------------
+# ---- a form for others ------------------------------------------------------------------------------------------------------
 mkdir kept
 peer_start "$TESTS/helpers/body_keeper.py" kept
 ipf-prep synthetic -q -n 2 --input-tokens 12 --audio 1s -o b.trace
@@ -102,7 +102,7 @@ ipf-sched -q burst:n=2 -t c.trace -o c.sched
 run ipf-fire -q -u "$URL" -m w --api whisper -t c.trace c.sched -o c.records
 is "$(jq -s -c 'map(.audio_ns) | sort' server.log)" '[500000000,1000000000]' "recordings of a data set are sent"
 
-# ---- what goes wrong ---------------------------------------------------------------------------------------------------------------
+# ---- errors ---------------------------------------------------------------------------------------------------------------
 wrong() { # WHAT ERROR ARGUMENTS…
 	fire "$URL" -H "X-Sim: $1" "${@:3}"
 	is "$(rows | jq -sc 'map([.ok, .error.kind, .error.text, .rtf_ns == null or .e2e_ns != null]) | unique')" "[[false,$2,true]]" "$1: a failure"

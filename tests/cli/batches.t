@@ -75,7 +75,7 @@ is "$(jq -c '.figures[] | select(.name == "inputs") | [.unit, .base == .new]' co
 run ipf-report compare -q --fail-if 'inputs < -5%' three.results -- three.results
 status_is 0 "compare --fail-if takes inputs"
 
-# ---- what goes wrong -----------------------------------------------------------------------------------------------------------
+# ---- errors -----------------------------------------------------------------------------------------------------------
 wrong() { # NAME MODE API TRACE KIND TEXT
 	ran "$1" "$3" "$4" -H "X-Sim: $2"
 	is "$(rows "$1" | jq -sc 'map(select(.inputs > 4)) | map([.ok, .error.kind, (.error.text | gsub("[0-9]+"; "N"))]) | unique')" \
@@ -106,7 +106,7 @@ ran one openai-embeddings one.trace
 is "$(rows one | jq -sc 'map([.ok, .inputs, .outputs]) | unique')" '[[true,1,1]]' "a request of one prompt has one input and one result"
 is "$(ipf-report -q one.results | grep -c 'By inputs')" 0 "requests of one input get no table of sizes"
 
-# ---- what is refused before anything is sent ------------------------------------------------------------------------------------
+# ---- refusals before anything is sent ------------------------------------------------------------------------------------
 refused() { # WHAT ERROR API TRACE SCHEDULE
 	run ipf-fire -q -u "$URL" -m m --api "$3" -t "$4" "$5" -o refused.records --force
 	status_is 3 "$1: refused"
@@ -123,7 +123,7 @@ run ipf-fire -q -u "$URL" -m m --api openai-embeddings -t embed.trace copies.sch
 status_is 0 "copies of batches are sent"
 is "$(jq -sc 'map(select(.n != null)) | map(.request_bytes - 3 * .inputs * (if .copy then 1 else 0 end)) | length' copies.records)" 40 "every copy of a batch is sent"
 
-# ---- what is defined for one prompt only ----------------------------------------------------------------------------------------
+# ---- options for one prompt only ----------------------------------------------------------------------------------------
 twin some.twin model=m step_base_ns=10000000 step_per_sequence_ns=1000000 prefill_tokens_per_s=10000 overhead_ns=3000000
 run ipf-twin predict some.twin -t embed.trace openai.sched -o predicted.records
 status_is 3 "a twin refuses batches"

@@ -1,5 +1,5 @@
 #!/bin/bash
-# A small file that decompresses to gigabytes, a line without end, a window that is too large: refused soon, in little memory.
+# A small file decompressing to gigabytes, a line without end, a window too large: refused soon, in little memory.
 . "$TESTS/tap.sh"
 . "$TESTS/fixture.sh"
 command -v zstd >/dev/null || skip_all "zstd is not installed"
@@ -66,7 +66,7 @@ complains ipf-sched "cut after 0 good lines" "a few bytes without an end are a c
 { head -1 two; printf '{"end":{"x":['; repeat '0,' 20M; printf '0]}}\n'; } >trailer
 refused "the line is longer than 16 MiB" trailer ipf-collect
 
-# --max-line allows more, up to what JSON texts may have.
+# --max-line allows more, up to the limit of JSON texts.
 { head -1 two | sed 's/^{/{"x":"'"$(repeat x 100000)"'",/'; sed 1d <(plain chat.records); } >large
 run ipf-collect --max-line 64KiB large
 status_is 3 "--max-line is for the header as well"

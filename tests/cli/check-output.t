@@ -1,5 +1,5 @@
 #!/bin/sh
-# ipf-collect --check-output: answers that are JSON, and those that are not, in the shares in which the server sent them; against Python's JSON and
+# ipf-collect --check-output: answers in JSON, and other answers, in the shares in which the server sent them; against Python's JSON and
 # python3-jsonschema.
 . "$TESTS/tap.sh"
 . "$TESTS/fixture.sh"
@@ -93,7 +93,7 @@ else
 	skip "random schemas as jsonschema says" "no python3 with jsonschema here"
 fi
 
-# ---- what is refused -------------------------------------------------------------------------------------------------
+# ---- refusals -------------------------------------------------------------------------------------------------
 
 run ipf-collect --check-output missing.json chat.records
 complains ipf-collect "missing.json: cannot open the JSON Schema" "a schema that is not there"
@@ -115,7 +115,7 @@ complains ipf-collect 'bad.trace:2: response_format: schema: /type: expected the
 
 # ---- in a sandbox ----------------------------------------------------------------------------------------------------
 
-# To look for leaks, the sanitizer starts a process that traces the program, which --sandbox refuses.
+# To look for leaks, the sanitizer starts a process tracing the program, which --sandbox refuses.
 [ -z "${SANITIZE:-}" ] || export ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0"
 run ipf-collect --sandbox -q --text --check-output object.schema.json chat.records -o sandbox.results
 status_is 0 "--check-output works in a sandbox"

@@ -1,6 +1,6 @@
 #!/bin/bash
-# What every program owes its surroundings: a full disk is an error, a reader that has had enough is none, missing
-# standard descriptors are survived, and what goes wrong is said in one line that begins with the program's name.
+# Every program's duties: a full disk is an error, a satisfied reader is none, missing standard descriptors are
+# survived, and an error is one line beginning with the program's name.
 . "$TESTS/tap.sh"
 . "$TESTS/fixture.sh"
 

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Classes of requests: ipf-prep --classes with what they bring, a server with a queue of priorities, and goodput by class and fairness in the report, computed
-# a second time.
+# Classes of requests: ipf-prep --classes with their parts, a server with a queue of priorities, and goodput by class and fairness in the report, computed a
+# second time.
 . "$TESTS/tap.sh"
 . "$TESTS/fixture.sh"
 
@@ -36,10 +36,10 @@ refused 'body: stream: a request of the trace cannot set it' --class-body a:stre
 
 # ---- a queue of priorities -------------------------------------------------------------------------------------------
 
-# One request at a time, 8 ms each. The server stands still until all of them are there, so that its queue decides the order and not the speed of a client.
+# One request at a time, 8 ms each. The server stands still until all of them are there, so its queue decides the order and not the speed of a client.
 ipf-sched burst:n=400 -t mixed.trace -q -o mixed.sched
 interactive=$(body mixed.trace | jq -s 'map(select(.tags.class == "interactive")) | length')
-all_sent() { # established connections with bytes that the server has not read
+all_sent() { # established connections with bytes the server has not read
 	[ "$(awk -v port=":$(printf %04X "${URL##*:}")\$" '$2 ~ port && $4 == "01" && substr($5, 10) != "00000000"' /proc/net/tcp | wc -l)" = 400 ]
 }
 all_logged() { [ "$(wc -l <sim.log)" = 400 ]; }
@@ -67,7 +67,7 @@ for order in priority fcfs; do
 		is "$overtook" 0 "fcfs: no request overtakes another"
 	fi
 	ipf-collect -q $order.records -o measured.results
-	# The report gets exact times, so that no figure depends on the machine: the k-th in the server's order ends k times 8 ms after the start.
+	# The report gets exact times, so no figure depends on the machine: the k-th in the server's order ends k times 8 ms after the start.
 	jq -s -c 'sort_by(.first_token_ns) | to_entries | map({(.value.id): (8e6 * (.key + 1))}) | add' sim.log >order.json
 	requests measured.results | jq -c --slurpfile order order.json '.due_ns = 0 | .ready_ns = 0 | .start_ns = 0 | .lag_ns = 0 | .end_ns = $order[0][.id] | .e2e_ns = .end_ns' >rows
 	seal measured.results rows >$order.results

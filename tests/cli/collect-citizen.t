@@ -5,7 +5,7 @@
 
 records=$TESTS/data/collect/awkward.records
 
-is_whole() { # FILE: its trailer counts and signs what is there
+is_whole() { # FILE: its trailer counts and signs its lines
 	[ "$(tail -1 "$1" | jq -r .end.lines)" = "$(body "$1" | wc -l)" ] &&
 		[ "$(tail -1 "$1" | jq -r .end.sha256)" = "$(body "$1" | sha256sum | cut -d' ' -f1)" ]
 }
@@ -90,7 +90,7 @@ for arguments in "--itl gaps" "--api openai-chatt" "-t hf://" "--stall 5" "--sta
 	status_is 2 "$arguments: status 2"
 done
 
-# ---- outputs that fail
+# ---- failing outputs
 run "$BIN/ipf-collect" "$records" -o /dev/full
 status_is 1 "/dev/full: status 1"
 complains ipf-collect "/dev/full" "/dev/full is reported in one line"

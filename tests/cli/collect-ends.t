@@ -1,6 +1,6 @@
 #!/bin/bash
 # Content after the end mark, from the records to the report: the row counts it, --explain and the report show it, and the verdict doubts a
-# run in which it is usual. A value that means "not yet" is no end mark.
+# run in which it is usual. A value for "not yet" is no end mark.
 . "$TESTS/tap.sh"
 unset -f jq # the order of members matters
 
@@ -48,7 +48,7 @@ run "$BIN/ipf-collect" --explain final.records
 is "$(grep -c '  after the end mark: text' "$OUT")" 4 "--explain marks the events after the end mark"
 is "$(grep -c 'of these after the end mark 2' "$OUT")" 2 "--explain counts the events after the end mark"
 
-# Complete answers without content: a success that is counted, unless the API requires content.
+# Complete answers without content: a counted success, unless the API requires content.
 nothing='data: {"choices":[{"delta":{},"finish_reason":"stop"}]}
 
 data: {"choices":[],"usage":{"prompt_tokens":2,"completion_tokens":1}}
@@ -78,7 +78,7 @@ is "$(jq -c 'select(.n != null) | [.n, .ok, .error.kind, .error.text]' required.
 [1,false,"malformed","the response has no content, which the API requires"]
 [2,false,"malformed","the response has no content, which the API requires"]' "an API that requires content"
 
-# A finish reason of every event that ends nothing.
+# A finish reason of every event ending nothing.
 with '(.. | objects | select(has("finish_words"))) |= (.finish_words.not_yet = null)' "" >words.records
 sed 's/\\"finish_reason\\":null/\\"finish_reason\\":\\"not_yet\\"/g' words.records | sed -e 1d -e '$d' >body
 jq -c '.reads = [[.end_ns, (.body | utf8bytelength), .end_ns]]' body >resized

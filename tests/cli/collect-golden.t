@@ -60,7 +60,7 @@ same details "$data/awkward-details.results" "tokens, events and text are the go
 is "$(body "$OUT" | jq -rs '[.[] | select(.n) | .error.kind // "ok"] | join(" ")')" \
 	"ok ok ok in-band cut http-status connect malformed ok" "every failure has its kind"
 
-# ---- conventions and what the header says of them
+# ---- conventions and the header's entries about them
 "$BIN/ipf-collect" --itl request "$records" >by-request
 is "$(jq -c 'select(.histogram == "itl_ns") | [.stage, .count]' by-request)" "[1,3]" "--itl request: one sample for each that has gaps"
 is "$(jq -c 'select(.histogram == "itl_by_position_ns")' by-request)" "" "--itl request has no gaps by position"

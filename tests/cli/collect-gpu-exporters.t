@@ -1,6 +1,6 @@
 #!/bin/bash
 # Samples of accelerators from exporters (--gpu dcgm:URL, amd:URL), which the simulated server also plays: the energy of its devices, and
-# exporters that fail in every way: the run goes on.
+# exporters failing in every way: the run goes on.
 . "$TESTS/tap.sh"
 GPU_SIM="--gpus 2 --gpu-power 100:100"
 . "$TESTS/gpu.sh"
@@ -13,7 +13,7 @@ status_is 0 "the run ends well"
 stderr_is "" "a run with exporters has no messages"
 is "$(gpus both '[.[] | [.source, .host, .index]]')" '[["dcgm","sim-0",0],["dcgm","sim-0",1],["amd","sim-0",0],["amd","sim-0",1]]' "two devices by each exporter"
 is "$(gpus both '[.[] | .energy_integral_j / (.to_ns - .from_ns) * 1e9 - 100 | fabs < 1e-3] | unique')" "[true]" "100 W all the time: the integral is the power times the time"
-# Whenever the exporter was asked: nearly every reading has a line, and the counter only rises. So the lines around both ends of the span are bounds.
+# Whenever the exporter was asked: nearly every reading has a line, and the counter only rises. The lines around both ends of the span are bounds.
 samples both | jq -s -c --slurpfile all both.gpus '. as $lines | $all[0][] | . as $d
 	| [$lines[] | select(.source == $d.source and .index == $d.index)] as $own | ([$own[].t_ns] | sort) as $times
 	| def after($t): [$own[] | select(.t_ns >= $t)][0].energy_j;
@@ -29,7 +29,7 @@ is "$(jq -s -c 'map(.dense)' truth)" "[true,true,true,true]" "energy is valid if
 is "$(plain both.results | grep '^{"sample":"gpu"' | grep '"dcgm"' | tail -1 | jq -c '[.index, .model, .power_w, .memory_total_bytes, .memory_clock_hz]')" \
 	'[1,"NVIDIA H200",100,150754820096,3201000000]' "a line has what the exporter says"
 
-# ---- exporters that fail ----
+# ---- failing exporters ----
 
 while IFS='|' read -r name url expected; do
 	collect "$name" short.sched -- --gpu "$url"
@@ -45,7 +45,7 @@ secret|dcgm:http://me:pw@127.0.0.1:1/|onnect
 END
 is "$(cat secret.gpus "$ERR" <(plain secret.results) | grep -c me:pw)" 0 "a password is never shown"
 
-# One that accepts and says nothing, and one that says too much.
+# One accepting and saying nothing, and one saying too much.
 python3 - >ports <<'END' &
 import socket, threading
 def serve(answer):

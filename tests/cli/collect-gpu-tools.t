@@ -1,6 +1,6 @@
 #!/bin/bash
-# Samples of accelerators by NVIDIA's and AMD's tools (--gpu nvidia-smi, amd-smi, auto), which are faked; what happens when they fail, hang
-# or print garbage: the run goes on.
+# Samples of accelerators by NVIDIA's and AMD's tools (--gpu nvidia-smi, amd-smi, auto), which are faked. When they fail, hang or print
+# garbage, the run goes on.
 . "$TESTS/tap.sh"
 . "$TESTS/gpu.sh"
 

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Samples of accelerators while a run lasts, by NVIDIA's library (--gpu nvml), which is faked: their energy against the library's log, and what happens when devices fail, vanish or hang: the run goes on.
+# Samples of accelerators while a run lasts, by NVIDIA's library (--gpu nvml), which is faked: their energy against the library's log. When devices fail, vanish or hang, the run goes on.
 . "$TESTS/tap.sh"
 . "$TESTS/gpu.sh"
 
@@ -45,9 +45,9 @@ is "$(plain offline.results | grep -c '"sample":"gpu"')" 0 "results without --gp
 samples constant >gpu.lines
 is "$(body constant.results | grep -vF -f gpu.lines | cksum)" "$(body offline.results | cksum)" "results without --gpu have all other lines"
 
-# ---- NVML that does not do everything ----
+# ---- incomplete NVML ----
 
-# All at once, because their time is that of devices.
+# All at once, because they take the devices' time.
 begin lost t.sched "$nvml" FAKE_NVML_FAULT=lost FAKE_NVML_AFTER=1 FAKE_NVML_DEVICES=2 -- --gpu nvml
 begin hang t.sched "$nvml" FAKE_NVML_FAULT=hang FAKE_NVML_AFTER=1 -- --gpu nvml
 for fault in silent mig driver denied; do begin $fault short.sched "$nvml" FAKE_NVML_FAULT=$fault -- --gpu nvml; done

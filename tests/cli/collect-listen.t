@@ -1,5 +1,5 @@
 #!/bin/bash
-# ipf-collect --listen: what is served, to whom, in which format, and that nobody who asks changes the results.
+# ipf-collect --listen: the formats served, and that no client changes the results.
 . "$TESTS/tap.sh"
 . "$TESTS/fixture.sh"
 
@@ -10,7 +10,7 @@ field() { # HEADER FILE
 	tr -d '\r' <"$2" | sed -n "s/^$1: //Ip"
 }
 
-# Collects from a pipe that is kept open, so that the run is not over: $AT is where it listens.
+# Collects from a pipe kept open, so the run is not over: $AT is where it listens.
 live_start() { # OPTION…
 	ipf-collect "$@" -o live.results <records 2>live.err &
 	COLLECT=$!
@@ -31,7 +31,7 @@ live_end() {
 	wait $COLLECT || status=$?
 }
 
-# ---- what is served ----
+# ---- responses ----
 live_start --listen :0
 is "$(sed 's/[0-9]*\/metrics/PORT/' live.err)" "ipf-collect: metrics at http://127.0.0.1:PORT" "the port that was chosen is printed"
 curl -s -D head "$AT/metrics" -o text
@@ -81,7 +81,7 @@ sed -n '/^\.Sh METRICS/,/^\.Sh SPANS/s/^\.It Va ipf/ipf/p' "$ROOT/ipf-collect/ip
 is "$(comm -23 published described)" "" "ipf-metrics(5) describes every metric"
 is "$(comm -13 published described)" ipf_reasoning_tokens_total "every published metric is described"
 
-# ---- clients that mean no good ----
+# ---- hostile clients ----
 run python3 "$TESTS/helpers/hostile_scraper.py" 127.0.0.1 "${AT##*:}"
 status_is 0 "slow, silent and broken clients keep nobody out; a thousand scrapes"
 live_end
@@ -111,7 +111,7 @@ yes_if "the run has ended" wait_for sh -c "curl -s '$AT/healthz' >/dev/null && [
 for when in unread unread early; do python3 leaves.py "${AT#http://}" $when; done
 kill -0 $COLLECT
 is $? 0 "--linger goes on after scrapes whose clients have not read the final figures"
-# One that is in time: its next scrape says so.
+# One in time: its next scrape says so.
 cat >stays.py <<'X'
 import http.client, sys
 c = http.client.HTTPConnection(sys.argv[1], timeout=120)

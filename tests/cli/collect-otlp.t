@@ -52,7 +52,7 @@ agrees() { # RECORDS RESULTS TEXT
 	stderr_is "" "$3: no other difference"
 }
 
-# ---- what is sent ----
+# ---- requests ----
 otlp "a collector" --otlp "$AT"
 agrees chat.records chat.results "a span for each request says what its row does"
 stderr_is "" "ipf-collect has no messages if all spans arrive"
@@ -138,7 +138,7 @@ is "$(received '[[.[].parts[].spans[]] | length, (map(.span) | unique | length),
 is "$(received '[.[].parts[] | .resource["service.instance.id"]] | unique | length')" 2 "two cut runs are two instances"
 is "$(received 'map(.parts[0].spans | length) | max <= 512')" true "a batch has at most 512 spans"
 
-# ---- receivers that fail ----
+# ---- failing receivers ----
 otlp "busy" --otlp "$AT/busy"
 is "$(published '.[0] | [.sent, .failed]')" "[$ROWS,0]" "a busy receiver gets the spans after its Retry-After"
 otlp "status 502" --otlp "$AT/502"

@@ -55,7 +55,7 @@ curl -s "http://127.0.0.1:$ready/metrics" >text
 run promtool check metrics <text
 is "$(cat "$OUT" "$ERR")" "" "promtool finds nothing wrong"
 
-# ---- the end: a last push, a last scrape; a Pushgateway that is gone does not matter ----
+# ---- the end: a last push, a last scrape; a Pushgateway gone does not matter ----
 [ -z "$gateway" ] || tap_stop "$GATEWAY_PID"
 sed -n '$p' run.records >&3
 exec 3>&-

@@ -43,7 +43,7 @@ python3 "$TESTS/helpers/prometheus_messages.py" serve received >write.port &
 WRITE=$!
 stop_at_exit $WRITE
 if wait_for test -s write.port; then
-	began=$(date +%s%3N) # exact: compared with times that the program writes
+	began=$(date +%s%3N) # exact: compared with times the program writes
 	push "remote write" --push "http://127.0.0.1:$(cat write.port)/api/v1/write"
 	jq -s '[.[].series[]]' received/*.json >series
 	is "$(jq -c '[.[0].headers | .["content-type"], .["content-encoding"], .["x-prometheus-remote-write-version"]]' -s received/0001.json)" \
@@ -62,7 +62,7 @@ else
 	skip "remote write has its headers" "python3-protobuf is not installed"
 fi
 
-# ---- targets that fail ----
+# ---- failing targets ----
 push "status 400" --push "remote-write=$AT/400"
 complains ipf-collect "--push $AT/400: HTTP status 400: status 400 for None" "a target that refuses is reported once"
 is "$(published '[.[0] | .kind, .sent, .last_error]')" '["remote-write",0,"HTTP status 400: status 400 for None"]' "the trailer has the last error of a target that refuses"

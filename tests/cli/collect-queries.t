@@ -1,6 +1,6 @@
 #!/bin/bash
-# ipf-collect --prometheus: what a Prometheus has of a run becomes the samples that scrapes of the servers would have been, live and
-# later; and no answer of it, whatever it is, ends a run.
+# ipf-collect --prometheus: a Prometheus's metrics of a run become the samples of scrapes of the servers, live and later; and no
+# answer of it, whatever it is, ends a run.
 . "$TESTS/tap.sh"
 
 samples() { # RESULTS JQ-FILTER
@@ -168,7 +168,7 @@ collect again.results --samples bearer.results
 same <(body again.results | sort) <(body bearer.results | sort) "--samples takes them over"
 is "$(end_of again.results .prometheus)" "$(end_of bearer.results .prometheus)" "--samples takes over the trailer's member"
 
-# ---- what is refused --------------------------------------------------------------------------------------------------
+# ---- refusals --------------------------------------------------------------------------------------------------
 
 refused() { # PART ARGUMENTS…
 	local part=$1

@@ -1,5 +1,5 @@
 #!/bin/bash
-# ipf-collect --samples: what only a live run could know survives when its records are collected again.
+# ipf-collect --samples: samples of a live run survive when its records are collected again.
 . "$TESTS/tap.sh"
 unset -f jq # the order of members matters
 
@@ -47,7 +47,7 @@ status_is 0 "RESULTS may be standard input"
 body again.results | LC_ALL=C sort >again.lines
 same live.lines again.lines "--samples from standard input gives the same samples"
 
-# ---- what is wrong with them ------------------------------------------------------------------------------------------
+# ---- faults of samples ------------------------------------------------------------------------------------------
 
 plain live.results.zst >live.results
 sed '$d' live.results >cut.results
@@ -73,7 +73,7 @@ complains ipf-collect "broken.results:" "a sample that is no JSON is reported in
 is "$(grep -c '"a":}' again.results)" 0 "a sample that is no JSON is not taken over"
 yes_if "rows are there beside a sample that is no JSON" test "$(body again.results | grep -c '^{"n":')" = 40
 
-# ---- what is refused --------------------------------------------------------------------------------------------------
+# ---- refusals --------------------------------------------------------------------------------------------------
 
 refused() { # STATUS PART TEXT ARGUMENTS…
 	local expected=$1 part=$2 text=$3

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Metrics of servers while a run lasts: what the server counted is what the client counted, and no server that misbehaves
-# delays a row or ends the run.
+# Metrics of servers while a run lasts: the server's counts equal the client's, and no misbehaving server delays a row
+# or ends the run.
 . "$TESTS/tap.sh"
 PATH=$BIN:$PATH
 . "$TESTS/scraped.sh"
@@ -45,7 +45,7 @@ is "$(head -1 sim.samples | jq -c '[has("gauges"), has("counters"), has("interva
 	"the first scrape has gauges only"
 is "$(jq -s 'map(.t_ns) | . == sort' sim.samples)" true "samples are in order"
 
-# Histograms, bucket by bucket, against the times that the server says with each answer. Gaps between tokens are not said, but their sum is.
+# Histograms, bucket by bucket, against the times the server says with each answer. Gaps between tokens are not said, but their sum is.
 cat >told.jq <<'END'
 {ttft_ns: map(.server_queue_ns + .server_prefill_ns), queue_ns: map(.server_queue_ns), prefill_ns: map(.server_prefill_ns),
 	decode_ns: map(.server_decode_ns), e2e_ns: map(.server_queue_ns + .server_prefill_ns + .server_decode_ns),
@@ -76,7 +76,7 @@ body live.results | grep -v '^{"sample":"server"' >live.rows
 body file.results >file.rows
 same live.rows file.rows "rows are the same without scrapes"
 
-# ---- servers that misbehave ----------------------------------------------------------------------------------------------
+# ---- misbehaving servers ----------------------------------------------------------------------------------------------
 
 ipf-sched --seed 3 poisson:rate=30,n=60 -o s.sched
 printf 'secret-of-the-test\n' >token
@@ -130,7 +130,7 @@ is "$(end_server bad.results '[.targets[] | select(.restarts).target]')" '["rese
 is "$(plain bad.results | grep -c "$(printf '\033')")" 0 "no escape sequence comes through"
 is "$(plain bad.results | grep -c -e secret-of-the-test -e password)" 0 "results contain no secret"
 
-# ---- what is refused -------------------------------------------------------------------------------------------------------
+# ---- refusals -------------------------------------------------------------------------------------------------------
 
 run "$BIN/ipf-collect" --scrape "$URL" live.results.records
 status_is 2 "records that are complete are refused"

@@ -10,7 +10,7 @@ printf '{"id":"a","prompt":"%s","input_tokens":100,"output_tokens":8}\n' "$(prin
 trace_of line >one.trace
 "$BIN/ipf-sched" -q burst:n=2 -t one.trace -o two.sched
 
-# What came of it: kind, content events, output tokens and who counted them, finish reason, and what else a row has to say.
+# The outcome: kind, content events, output tokens and who counted them, finish reason, and further members of a row.
 understood() { # MODE API OPTIONS…
 	local mode=$1 api=$2 limit=120s
 	shift 2

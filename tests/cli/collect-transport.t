@@ -1,5 +1,6 @@
 #!/bin/bash
-# What the way between client and server did to a run, in the trailer of the results: each cause is provoked, and a clean run has none.
+# Effects of the way between client and server on a run, in the trailer of the results: each cause is provoked, and a clean run has
+# none.
 . "$TESTS/tap.sh"
 export IPF_REPORT_FULL=1 # all sections of the text
 . "$TESTS/fixture.sh"
@@ -7,7 +8,7 @@ export IPF_REPORT_FULL=1 # all sections of the text
 
 ipf-prep synthetic -n 60 --input-tokens 40 --output-tokens 40 -q -o forty.trace
 
-# Findings of a stream of records, and what the verdict says of the server.
+# Findings of a stream of records, and the verdict on the server.
 found() { # RECORDS
 	ipf-collect -q "$1" -o found.results && tail -1 found.results >trailer &&
 		jq -c '[.end.transport[]?.finding]' trailer
@@ -22,12 +23,12 @@ run_of() { # SEED NAME SCHEDULE ARGUMENTS OF ipf-fire…: NAME-SEED.records, in 
 	(trap - EXIT && ipf-fire -q -m sim -u "$URL" "${@:4}" -t forty.trace "$2-$1.sched" -o "$2-$1.records") &
 	running+=($!)
 }
-ended() { # those that were begun
+ended() { # those begun
 	wait "${running[@]}"
 	running=()
 }
 running=()
-# In virtual time, since what holds up a busy machine has findings of its own; long/transport.t has real runs.
+# In virtual time, since the delays of a busy machine have findings of their own; long/transport.t has real runs.
 nothing() { # TEXT STEP-NS PREFILL-PER-S SCHEDULE
 	local seed
 	twin clean.twin step_base_ns="$2" step_per_sequence_ns=0 prefill_tokens_per_s="$3"
@@ -43,7 +44,7 @@ nothing "steps of 40 ms" 40000000 1000000 burst:n=8
 nothing "steps that prompts make longer" 20000000 20000 poisson:rate=30,n=30
 is "$(jq -c '.end | has("transport")' trailer)" false "the trailer of a run without findings has no member for them"
 
-# ---- a proxy that buffers ----
+# ---- a buffering proxy ----
 
 server_start --step-base 5ms
 through() { # NAME OF THE RECORDS, BYTES OF THE BUFFER: in the background
@@ -62,7 +63,7 @@ if command -v python3 >/dev/null; then
 	contains "$(says)" "came all at once at their end: their TTFT is nearly the time of the whole response" "the verdict says it"
 	is "$(ipf-report -f json found.results | jq -c '.verdict.checks[] | select(.name == "server_answers") | [.status, (.detail | test("all at once"))]')" \
 		'["DOUBTFUL",true]' "the report doubts a proxy that holds responses back"
-	contains "$(found sizes.records)" '"read-sizes"' "a proxy that sends its buffer on when it is full"
+	contains "$(found sizes.records)" '"read-sizes"' "a proxy forwarding full buffers"
 	is "$(finding read-sizes .evidence.bytes)" 1024 "a proxy's buffer of 1024 bytes is recognised"
 else
 	skip "a proxy that buffers" "no python3 here"
@@ -114,7 +115,7 @@ contains "$(found sizes.records)" '"read-sizes"' "reads of one size are a findin
 is "$(finding read-sizes '[.evidence.bytes, .share > 0.8]')" "[1024,true]" "reads of one size have 1024 bytes, nearly all of them"
 made whole.records 'answer($n * 1000000000; [[500, 40]])'
 is "$(found whole.records)" '["buffering"]' "answers that come at once at their end are the only finding"
-# steps of 10 ms; every tenth is held for 40 ms with what comes meanwhile
+# steps of 10 ms; every tenth is held for 40 ms with the later ones
 made ack.records 'answer($n * 1000000000; [range(40) as $i | [100 + 10 * $i + 30 * ($i / 10 | floor), (if $i > 0 and $i % 10 == 0 then 4 else 1 end)]])'
 is "$(found ack.records)" '["delayed-ack"]' "gaps of 40 ms among gaps of 10"
 is "$(finding delayed-ack '[.affected, .of, .evidence.gaps, .evidence.events_per_read, .evidence.median_gap_ms]')" "[60,60,180,4,10]" "the finding of delayed acknowledgements has the number of gaps"

@@ -45,7 +45,7 @@ contains "$(check enough_samples)" "stable from " "the verdict says why the run 
 is "$(check load_delivered | grep -c 'part of the run is missing')" 0 "the verdict does not miss a part of the run" # exact: the run is virtual
 is "$(check enough_samples | grep -c 'has no requests')" 0 "the verdict does not miss a stage that did not begin"
 
-# What the windows have is in the rows.
+# The windows' requests are in the rows.
 body run.results | jq -c 'select(has("n"))' >rows
 is "$(jq -s -c --slurpfile t trailer '$t[0].end.stopped.until_stable as $u | . as $rows
 	| [range(2) | ($u.from_ns + . * $u.window_ns) as $from | $rows | map(select(.ok and .end_ns >= $from and .end_ns < $from + $u.window_ns)) | length]

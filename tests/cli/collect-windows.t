@@ -1,5 +1,5 @@
 #!/bin/bash
-# What happened over time: the windows in the results, of a run, of its parts, and of parts that began apart.
+# Events over time: the windows in the results, of a run, of its parts, and of parts beginning apart.
 . "$TESTS/tap.sh"
 . "$TESTS/fixture.sh"
 
@@ -46,7 +46,7 @@ isnt "$(windows run.results '.slot_wait_ns // empty' | head -1)" "" "some reques
 isnt "$(windows run.results '.hung_up // empty' | head -1)" "" "some requests were left on purpose"
 
 # ---- divided into eight ----
-part() { # K: part.K, the lines of a client that had every eighth request
+part() { # K: part.K, the lines of a client of every eighth request
 	head -1 run.records | jq -c --argjson k "$1" '.from[0].shard = {index: $k, of: 8}' >header
 	body run.records | jq -c --argjson k "$1" 'select((.n // 0) % 8 == $k - 1)' | grep '"n":' >rows
 	seal header rows >"part.$1"
@@ -63,7 +63,7 @@ sorted parts.results >parts.sorted
 between "$(grep -c '^{"window"' whole.sorted)" 8 1000 "the whole run has windows"
 same parts.sorted whole.sorted "the lines of the whole run, byte for byte"
 
-# ---- shards that began apart ----
+# ---- shards beginning apart ----
 for k in 1 2; do
 	plain part.$k >whole
 	sed '1d;$d' whole >rows

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Completion in the shells themselves, interactive as far as that can be automated: all options, choices, files, and nothing where
-# nothing is known. All of it comes from the option table, as --help does.
+# Completion in the shells themselves, interactive as far as possible: all options, choices, files, and nothing where nothing is
+# known. All of it comes from the option table, as --help does.
 . "$TESTS/tap.sh"
 
 programs="ipf-prep ipf-sched ipf-fire ipf-collect ipf-report ipf-twin ipf-sim"
@@ -51,7 +51,7 @@ offers_bash() { # WORDS
 offers_zsh() { # WORDS
 	timeout 120 zsh -f "$TESTS/helpers/zsh_offers.zsh" "$PWD/../zsh" "$1" "$PWD/../scratch" </dev/null 2>&1 | grep .
 }
-offers_fish() { # WORDS: without the descriptions, and without the option that the value is attached to
+offers_fish() { # WORDS: without the descriptions, and without the option the value is attached to
 	fish --no-config -c "source ../all.fish; complete -C '$1'" </dev/null 2>&1 | cut -f 1 | sed 's/^--[a-z-]*=//' | sort -u
 }
 

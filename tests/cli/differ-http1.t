@@ -1,5 +1,5 @@
 #!/bin/sh
-# Random HTTP/1.1 responses, with a few bytes changed: our reader and curl agree what is whole, and on every byte of it, but for listed reasons.
+# Random HTTP/1.1 responses, with a few bytes changed: our reader and curl agree which are whole, and on every byte, but for listed reasons.
 . "$TESTS/tap.sh"
 
 command -v python3 >/dev/null || skip_all "python3 is not installed"

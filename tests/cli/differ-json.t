@@ -1,5 +1,5 @@
 #!/bin/sh
-# Random JSON and what is nearly JSON: our reader, Python's and jq accept and refuse the same, and read the same values.
+# Random JSON and near-JSON: our reader, Python's and jq accept and refuse the same, and read the same values.
 . "$TESTS/tap.sh"
 
 command -v python3 >/dev/null && python3 -c 'import sys; sys.exit(sys.version_info < (3, 9))' || skip_all "python3 is not installed"

@@ -3,7 +3,7 @@
 . "$TESTS/tap.sh"
 
 command -v python3 >/dev/null || skip_all "python3 is not installed"
-# Debian's python3 comes first in the PATH of tests; PYTHON may be one that has NumPy.
+# Debian's python3 comes first in the PATH of tests; PYTHON may be one with NumPy.
 python=${PYTHON:-python3}
 "$python" -c 'import numpy' 2>/dev/null || skip "comparison with NumPy" "$python has no numpy: exact fractions are compared alone"
 again() { "$python" "$TESTS/helpers/random_statistics.py" "$@"; }

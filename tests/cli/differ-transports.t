@@ -1,6 +1,6 @@
 #!/bin/bash
-# The same random run over HTTP/1.1 and HTTP/2, without and with TLS, over a Unix socket, by one thread and by four: what trace, schedule and server
-# determine is the same in all records and results.
+# The same random run over HTTP/1.1 and HTTP/2, without and with TLS, over a Unix socket, by one thread and by four: values determined by trace,
+# schedule and server are the same in all records and results.
 . "$TESTS/tap.sh"
 . "$TESTS/fixture.sh"
 . "$TESTS/nginx.sh"

@@ -21,7 +21,7 @@ is "$(sum .output_tokens) $(sum .input_tokens)" "$(counter generation_tokens_tot
 is "$(sum .input_tokens) $(sum .cached_tokens)" "$(counter prefix_cache_queries_total) $(counter prefix_cache_hits_total)" "the engine found as many tokens in its prefix cache"
 is "$(sum .input_tokens) $(sum .cached_tokens)" "10025 8064" "the tokens are those of the recorded run"
 is "$(jq -c '.events <= 12 and .events >= 7 and .ttft_ns > 0 and .e2e_ns > .ttft_ns' rows | sort -u)" true "a token without a text is not an event"
-# Its blocks have 128 tokens: what was possible with those is what it found.
+# Its blocks have 128 tokens: its hits are the possible ones with those.
 cache() { ipf-report -f json --trace "$data/chat.trace.zst" "$@" | jq -c '.cache | [.block_tokens, .block_from, .ideal_tokens, .reported.tokens]'; }
 is "$(cache --cache-block 128 chat.results)" '[128,"option",8064,8064]' "a prefix cache that loses nothing shows as that"
 is "$(grep -c 'cache_config_info.*block_size="128"' metrics)" 1 "metrics have the block length of the cache"

@@ -1,5 +1,5 @@
 #!/bin/bash
-# examples/ci: the scripts within the files for GitHub Actions and GitLab, step by step as these run them, against two virtual servers, so that each
+# examples/ci: the scripts within the files for GitHub Actions and GitLab, step by step as these run them, against two virtual servers, so each
 # verdict is exact. One of them takes 3.2 s for an answer.
 . "$TESTS/tap.sh"
 python3 -c 'import yaml' 2>/dev/null || skip_all "python3-yaml is not installed"
@@ -29,7 +29,7 @@ contains "$(cat "$OUT")" '"reports": {"junit": "report/comparison.xml"}' "the fi
 is "$(. "$steps/gitlab/env"; echo "$LOAD$RUNS$FAIL_IF")" "$(. "$steps/github/env"; echo "$LOAD$RUNS$FAIL_IF")" "both files have the same load and conditions"
 yes_if "scripts are for bash" bash -n "$steps/github/Measure.sh"
 
-# What is used of ipf exists: the variables of run.mk, and the conditions.
+# The used parts of ipf exist: the variables of run.mk, and the conditions.
 # shellcheck disable=SC2046 # words
 is "$(for word in $(. "$steps/github/env"; echo "$LOAD OUT= SALT= FIRE_OPTIONS="); do
 	grep -qE "^${word%%=*} *\?=" "$ROOT"/share/ipf/{run,common}.mk || echo "$word"; done)" "" "makefiles have every variable of the workflow"
@@ -50,7 +50,7 @@ e2e.p50 > +1500ms estimate
 
 failures > +50% estimate"'
 
-# As the runner does: each step in a shell of its own, until one fails; then those that are always run.
+# As the runner does: each step in a shell of its own, until one fails; then those always run.
 github() { # URL EVENT: in the folder of the checkout; $status is the first failure
 	local name condition file first=0
 	rm -rf new report

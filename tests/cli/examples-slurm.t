@@ -62,7 +62,7 @@ wait $serve
 is "$?" 143 "the server's job is cancelled before the start"
 is "$(cat run/stop)" "the server's job was ended before the start" "the clients read that there is none"
 
-# The server ends before the program that waits for it has become one: that one must not end the job in its place.
+# The server ends before the program waiting for it has become one: it must not end the job in its place.
 settings 'false'
 cp settings.sh run
 for _ in $(seq 20); do

@@ -1,5 +1,5 @@
 #!/bin/bash
-# The examples: the demo, with its stages shortened, and the Makefile of a run that can be repeated.
+# The examples: the demo, with its stages shortened, and the Makefile of a repeatable run.
 . "$TESTS/tap.sh"
 ROOT=$TESTS/..
 PATH=$BIN:$PATH

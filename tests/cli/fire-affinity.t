@@ -1,6 +1,6 @@
 #!/bin/bash
-# --session-header: what a router hands out goes back with the later requests of its session, so that they reach the same replica. The router is a proxy
-# before two simulated servers that otherwise gives the turns of a session to them in turn.
+# --session-header: a router's token goes back with the later requests of its session, so they reach the same replica. The router is a proxy before
+# two simulated servers that otherwise gives the turns of a session to them in turn.
 . "$TESTS/tap.sh"
 . "$TESTS/fixture.sh"
 command -v python3 >/dev/null || skip_all "python3 is not installed"
@@ -18,7 +18,7 @@ router() { # header|cookie|body: $URL
 	peer_start "$TESTS/helpers/affinity_proxy.py" routed.log "$1" "$first" "$URL"
 	URL=$PEER_URL
 }
-fire() { # ARGUMENTS OF ipf-fire…: $kept, sessions that stayed on one replica; $hits, percent of the prompts' tokens that were cached
+fire() { # ARGUMENTS OF ipf-fire…: $kept, sessions on one replica; $hits, percent of the prompts' cached tokens
 	run ipf-fire -m sim -t talks.trace talks.sched -u "$URL" -H 'X-Request-Id: $session' --record-header x-replica "$@"
 	status_is 0 "ipf-fire $* ends with 0"
 	is "$(body "$OUT" | jq -s -c 'map(select(.n != null) | .status) | unique')" "[200]" "every request through the router succeeds"
@@ -41,7 +41,8 @@ is "$kept" 9 "sessions stay on their replica with --session-header"
 is "$tokens" '{"given":45,"returned":36,"sessions":9}' "every turn but the first takes back what it was given"
 yes_if "caches find $lost % of the prompts' tokens without --session-header, $hits % with it" [ "$hits" -gt $((lost + 5)) ]
 
-# A comparison of the two says what the router did, before its figures. By the rows alone: of later turns, tokens in the cache and servers.
+# A comparison of the two shows the router's choices, before its figures. By the rows alone: of later turns, tokens in the cache and
+# servers.
 later() { body "$1" | jq -s -c '[.[] | select(.n != null)] as $all | (reduce $all[] as $row ({}; .["\($row.n)"] = $row.replica)) as $servers | [$all[] | select(.after)]
 	| [(map(.cached_tokens) | add) / (map(.input_tokens) | add), (map(select($servers["\(.after[0])"] == .replica)) | length) / length] | map(. * 1e5 | round)'; }
 ipf-report compare -q -f json run.results lost.results 2>compare.err >compare.json
@@ -49,7 +50,7 @@ is "$(jq -c '[.base, .new | [.later_turns_cached_share, .later_turns_same_server
 	"the shares of later turns are those of the rows"
 is "$(jq .base.later_turns_same_server compare.json)" 1 "later turns all went to their server"
 ipf-report compare -q run.results lost.results 2>compare.err >compare.txt
-matches "$(tr -s ' \n' ' ' <compare.txt)" "of the input tokens of later turns, base had [0-9.]+ % in the prefix cache, new [0-9.]+ %; later turns went to the server that had answered before: base 100.0 %, new [0-9.]+ %" \
+matches "$(tr -s ' \n' ' ' <compare.txt)" "of the input tokens of later turns, base had [0-9.]+ % in the prefix cache, new [0-9.]+ %; later turns went to the server of the turn before: base 100.0 %, new [0-9.]+ %" \
 	"compare says what the prefix cache and the router did"
 is "$(grep -nE '^(  sessions|What changed|Settings)' compare.txt | head -1 | cut -d: -f2 | cut -c1-10)" "  sessions" "compare describes sessions before the figures"
 for side in run lost; do
@@ -74,7 +75,7 @@ router body
 fire --param 'user="$session"'
 is "$kept" 9 "a router that goes by a member of the body gets the session there"
 
-# The agents of a session, for routers that place one beside its parent: by the tags of its requests.
+# The agents of a session, for routers placing one beside its parent: by the tags of its requests.
 agent_is() { # TAGS HEADERS PARENT-IN-BODY TEXT
 	jq -n -c --argjson tags "$1" '{id: "1", session: "s/1", prompt: "x", output_tokens: 1} + if $tags then {tags: $tags} else {} end' >lines
 	trace_of lines >one.trace

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Answers that no API describes: redirects, compressed bodies, errors as events with a bad status, lines of JSON. ipf-fire, ipf-collect and
-# the report say the same of each, and --probe and --explain show the headers that tell why.
+# Answers outside any API: redirects, compressed bodies, errors as events with a bad status, lines of JSON. ipf-fire, ipf-collect and the
+# report say the same of each, and --probe and --explain show the headers that tell why.
 . "$TESTS/tap.sh"
 . "$TESTS/fixture.sh"
 
@@ -23,7 +23,7 @@ scripts_start
 fire() { # NAME ARGUMENTS OF ipf-fire…
 	run ipf-fire -u "$(script_url "$1")" -m sim -t chat.trace "${@:2}"
 }
-# A run against the script NAME: ipf-fire's line (with STATUS) and that of ipf-collect; the report has text and hint.
+# A run against the script NAME: ipf-fire's line (with STATUS) and ipf-collect's; the report has text and hint.
 says() { # NAME STATUS TEXT [HINT]
 	fire "$1" chat.sched -o r.records
 	is "$(cat "$ERR")" "ipf-fire: all 4 requests failed by status (4 http-status): $2 ×4: $3${4:+ ($4)}" "$1: ipf-fire says why"

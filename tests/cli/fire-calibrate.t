@@ -1,5 +1,5 @@
 #!/bin/bash
-# --calibrate: what it measures, where it writes the result, and where the result appears.
+# --calibrate: its measurements, where it writes the result, and where the result appears.
 . "$TESTS/tap.sh"
 export IPF_REPORT_FULL=1 # all sections of the text
 . "$TESTS/fixture.sh"

@@ -1,9 +1,9 @@
 #!/bin/bash
-# Clients that hang up on purpose, and those that wait for the first token only so long.
+# Clients hanging up on purpose, and those waiting for the first token only so long.
 . "$TESTS/tap.sh"
 . "$TESTS/fixture.sh"
 
-# 30 tokens, 100 ms apart: those that leave after 1.5 s have seen some tokens, and none has seen the end, unless a machine stands still for longer than a second.
+# 30 tokens, 100 ms apart: those leaving after 1.5 s have seen some tokens, and none has seen the end, unless a machine stands still for longer than a second.
 server_start --log server.log --step-base 100ms --step-per-seq 0 --prefill-rate 1000M
 ipf-prep sharegpt "$ROOT/examples/chat.json" --output-tokens 30 -n 10 -q -o chat.trace
 ipf-sched constant:rate=400,n=200 -t chat.trace -q -o chat.sched
@@ -46,7 +46,7 @@ is "$(jq -c --argjson lost "$(lost |
 	"disconnects do not lower the share of goodput"
 matches "$(ipf-report --slo e2e=1h first.results)" "^ +$(lost |
 	jq length) excluded: disconnected on purpose" "the goodput says how many requests are left out"
-# A search that goes on from such a run: all that was answered was good, so that the next rate is higher.
+# A search going on from such a run: all answered was good, so the next rate is higher.
 ipf-sched search:slo=p50:e2e=10s,low=20,high=100,for=1s -t chat.trace -q -o try.sched
 run ipf-twin predict -q some.twin -t chat.trace try.sched --cancel 30%@50ms -o try.records
 ipf-collect -q try.records -o try.results
@@ -106,7 +106,7 @@ run ipf-fire -q -u "$URL" -t chat.trace chat.sched --cancel 60%@1s --cancel 50%@
 complains ipf-fire "--cancel: the shares exceed 100 %" "shares are of one whole"
 
 # ---- as the recorded client did ----
-# Every second request has a time, and later requests an earlier one: those that start together do not end in the order of their starts.
+# Every second request has a time, and later requests an earlier one: those starting together do not end in the order of their starts.
 seq 0 49 | awk '{ printf "{\"id\":\"%d\",\"prompt\":\"Hello\",\"input_tokens\":2,\"output_tokens\":30%s}\n", $1, $1 % 2 ? "" : ",\"hang_up_ns\":" (250 - 4 * $1) * 1000000 }' >lines
 trace_of lines >hung.trace
 ipf-sched constant:rate=1000,n=50 -t hung.trace -q -o hung.sched

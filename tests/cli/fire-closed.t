@@ -1,5 +1,5 @@
 #!/bin/bash
-# Slots, closed loops, sessions, and stages that follow one another.
+# Slots, closed loops, sessions, and successive stages.
 . "$TESTS/tap.sh"
 . "$TESTS/fixture.sh"
 
@@ -14,7 +14,7 @@ fire() { # STAGES…: rows.json
 	yes_if "records of ipf-sched $* are whole" whole chat.records
 	body chat.records | jq -s -c 'map(select(.n != null)) | sort_by(.n)' >rows.json
 }
-# The most of a stage in flight at any time; a slot is handed on at the end's time, so that ends come first.
+# The most of a stage in flight at any time; a slot is handed on at the end's time, so ends come first.
 most() { # STAGE
 	jq "map(select(.stage == $1)) | [.[] | [.start_ns, 1], [.end_ns, -1]] | sort | reduce .[] as \$e ({now: 0, most: 0}; .now += \$e[1] | .most = ([.most, .now] | max)) | .most" rows.json
 }
@@ -25,7 +25,7 @@ is "$(jq -c 'map(.n) == [range(40)]' rows.json)" true "requests of a closed loop
 is "$(jq -c "map(.req) == [range(40) | . % $count]" rows.json)" true "the trace begins again at its end"
 is "$(most 0)" 4 "four at a time"
 is "$(jq -c '[.[] | .due_ns == null and .slot_ns == null and .ready_ns != null and .start_ns >= .ready_ns] | all' rows.json)" true "due at no time, ready when a slot is free"
-# twin-predict.t has that a slot is taken at once, in virtual time
+# twin-predict.t has a slot is taken at once, in virtual time
 
 # ---- by time: round and round ----
 fire closed:users=3,for=3s constant:rate=20,n=5
@@ -38,8 +38,8 @@ is "$(jq -c "map(select(.stage == 1) | .n - $first)" rows.json)" "[0,1,2,3,4]" "
 is "$(jq -c 'map(select(.stage == 1) | .due_ns)' rows.json)" "[3000000000,3050000000,3100000000,3150000000,3200000000]" "the next stage is due when the first has ended"
 is "$(jq -c 'map(select(.stage == 1) | .start_ns >= .due_ns) | all' rows.json)" true "no request of the next stage starts before it is due"
 
-# ---- a sweep: several that go round, and the schedule through a pipe ----
-each_reads_on() { # TEXT: stages have requests that follow one another in the trace
+# ---- a sweep: several going round, and the schedule through a pipe ----
+each_reads_on() { # TEXT: stages have successive requests in the trace
 	is "$(jq -c '[group_by(.stage)[] | map(.req) | . == [range(.[0]; .[0] + length) | . % '"$count"']] | all' rows.json)" true "$1: each stage reads the trace on"
 }
 ipf-sched closed:users=1,n=7 closed:users=4,n=24 rest:for=100ms closed:users=2,n=12 -t chat.trace |

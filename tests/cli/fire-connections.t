@@ -1,5 +1,5 @@
 #!/bin/bash
-# Which connections requests use: kept, fresh, from a pool, per session; HTTP/2 streams; resumed TLS sessions. nginx logs what it sees.
+# Which connections requests use: kept, fresh, from a pool, per session; HTTP/2 streams; resumed TLS sessions. nginx logs its view.
 . "$TESTS/tap.sh"
 . "$TESTS/fixture.sh"
 . "$TESTS/nginx.sh"
@@ -52,7 +52,7 @@ is "$(connections) $(jq -s '[.[] | select(.pool_ns)] | length' rows)" "12 0" "ke
 fire burst.sched -u "$URL" --connections fresh
 is "$(connections) $(jq -c .connection.reused rows | sort -u)" "12 false" "fresh ones are never used again"
 # Linux looks for a free local port among the even ones first, and connects slowly once these are in use.
-local_ports() { # LAST DIGITS, in hex: of the connections to the server, those that are closed included
+local_ports() { # LAST DIGITS, in hex: of the connections to the server, those closed included
 	awk -v to=":$(printf %04X "$PORT")\$" -v from="[$1]\$" '$3 ~ to && $2 ~ from' /proc/net/tcp | wc -l
 }
 if [ "$(printf '%s\n' 6.3 "$(uname -r)" | sort -V | head -1)" = 6.3 ]; then
@@ -119,7 +119,7 @@ openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyou
 	-addext subjectAltName=DNS:localhost >/dev/null 2>&1 || skip_all "openssl cannot make a certificate"
 nginx_start "$PORT" || skip_all "nginx is not there"
 logged() { [ "$(wc -l <nginx.log)" -ge "$(wc -l <rows)" ]; }
-seen() { # FIELD: how often what
+seen() { # FIELD: how often each value
 	wait_for logged
 	cut -d ' ' -f "$1" nginx.log | sort | uniq -c | tr -s ' \n' ' ' | sed 's/ $//'
 }
@@ -171,7 +171,7 @@ is "$(distinct)" "$(jq -s '[.[].session] | unique | length' rows)" "a session's 
 fire one.sched -u "https://localhost:$TLS" --cacert cert.pem
 is "$(seen 2) $(jq -s -c 'map(.connection.http) | unique' rows)" " 6 HTTP/1.1 [null]" "ipf-fire uses HTTP/1.1 without --http"
 
-# Many requests at once: all connections that they need are opened at once, not one after another. A proxy opens none before all are requested.
+# Many requests at once: all connections they need are opened at once, not one after another. A proxy opens none before all are requested.
 ipf-sched burst:n=60 -t chat.trace -q -o crowd.sched
 if command -v python3 >/dev/null; then
 	gathering() { # ARGUMENTS OF proxy.py…: $GATHER
@@ -190,7 +190,7 @@ if command -v python3 >/dev/null; then
 	together 6 "HTTP/2 at once" -u "http://localhost:$H2C" --http 2-prior --streams 10
 	gathering --together 6 --all
 	together 6 "HTTP/2 by TLS" -u "https://localhost:$TLS" --cacert cert.pem --http 2 --streams 10
-	# the first connection says that the server agrees to HTTP/1.1 only
+	# the first connection says the server agrees to HTTP/1.1 only
 	gathering --together 59
 	together 60 "a server that agrees to HTTP/1.1 only" -u "https://localhost:$TLS1" --cacert cert.pem --http 2
 	gathering
@@ -266,14 +266,14 @@ if command -v python3 >/dev/null; then
 		is "$(sort proxy.log | uniq -c |
 			tr -s ' ')" " $SESSIONS $3" "$1: the proxy is asked for the server, once for each session"
 	}
-	# a proxy that forwards sees a request only when the connection begins
+	# a forwarding proxy sees a request only when the connection begins
 	by "an HTTP proxy" "HTTP/1.1 200 - localhost:$PLAIN" "POST localhost:$PLAIN" -u "http://localhost:$PLAIN" --proxy "http://$PROXY"
 	by "by CONNECT" "HTTP/1.1 200 localhost localhost:$TLS" "CONNECT localhost:$TLS" -u "https://localhost:$TLS" --cacert cert.pem --proxy "http://$PROXY"
 	by "by CONNECT, HTTP/2" "HTTP/2.0 200 - localhost:$H2C" "CONNECT localhost:$H2C" -u "http://localhost:$H2C" --http 2-prior --proxy "http://$PROXY"
 	by "SOCKS by name" "HTTP/1.1 200 - localhost:$PLAIN" "socks5 name localhost:$PLAIN" -u "http://localhost:$PLAIN" --proxy "socks5h://$PROXY"
 	by "SOCKS by address" "HTTP/1.1 200 localhost localhost:$TLS" "socks5 address 127.0.0.1:$TLS" -u "https://localhost:$TLS" --cacert cert.pem \
 		--resolve "localhost:$TLS:127.0.0.1" --proxy "socks5://$PROXY" --dns each
-	# IPv6, where the kernel might look at what tells the connections apart
+	# IPv6, where the kernel might look at the difference between the connections
 	: >six.port
 	python3 "$TESTS/proxy.py" six.log --relay ::1 "$PLAIN" >six.port 2>six.err &
 	SIX=$!
@@ -296,7 +296,7 @@ is "$(jq -c '[.error.kind, .status]' rows | sort | uniq -c |
 is "$(wc -l <nginx.log)" 0 "no request goes to a host with a certificate for another name"
 nginx_stop
 
-# A server that accepts fewer streams than --streams refuses some; they are sent on other connections, and none is lost.
+# A server accepting fewer streams than --streams refuses some; they are sent on other connections, and none is lost.
 STREAMS=4 nginx_start "$PORT" || skip_all "nginx does not start again"
 fire burst.sched -u "http://localhost:$H2C" --http 2-prior
 good 12

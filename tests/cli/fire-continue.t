@@ -1,5 +1,5 @@
 #!/bin/bash
-# --continue: what an interrupted or killed run lacks is sent in another one, and both are one run.
+# --continue: the requests missing from an interrupted or killed run are sent in another one, and both are one run.
 . "$TESTS/tap.sh"
 . "$TESTS/fixture.sh"
 
@@ -61,14 +61,14 @@ rm -f both.results
 ipf-collect -q one.records two.records three.records -o both.results
 is "$? $(body both.results | grep -c '"ok":true')" "0 36" "three parts are one run"
 
-# ---- what is refused ----
+# ---- refusals ----
 refused() { # STATUS TEXT COMMAND…
 	run "${@:3}"
 	status_is "$1" "ipf-fire ${*:3} ends with $1"
 	contains "$(cat "$ERR")" "$2" "ipf-fire says why it refuses ${*:3}"
 }
 fire() { ipf-fire -q -u "$URL" -m sim "$@" -o new.records; }
-refused 3 "not the schedule of the records that --continue names" fire -t flat.trace flat.sched --continue one.records
+refused 3 "not the schedule of the records in --continue" fire -t flat.trace flat.sched --continue one.records
 for stages in poisson:rate=50,for=20s closed:users=2,for=20s "constant:rate=9,n=5 closed:users=2,n=9"; do
 	# shellcheck disable=SC2086
 	ipf-sched -q $stages -t flat.trace -o other.sched
@@ -86,4 +86,4 @@ refused 2 "expected the schedule as a file" fire -t flat.trace --continue one.re
 refused 2 "--continue cannot be combined with --warm" fire -t flat.trace flat.sched --continue one.records --warm 3
 refused 3 "does not continue the run of two.records" ipf-collect -q two.records one.records
 ipf-collect -q two.records -o alone.results
-contains "$(ipf-report -f json alone.results | jq -r ".run.incomplete[]")" "the rest of a run, without the records that it continues" "a rest alone is called so"
+contains "$(ipf-report -f json alone.results | jq -r ".run.incomplete[]")" "the rest of a run, without the records of its beginning" "a rest alone is called so"

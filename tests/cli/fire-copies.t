@@ -1,5 +1,5 @@
 #!/bin/bash
-# Copies of a replay: what the server is asked begins differently, and what was said before in a session is that copy's own.
+# Copies of a replay: the server's prompts begin differently, and the earlier messages in a session are the copy's own.
 . "$TESTS/tap.sh"
 . "$TESTS/fixture.sh"
 

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Connections that end after the end mark of an answer, but before the end of the HTTP response: the answer counts, and both ipf-fire and
-# the report say how its connection ended. One that ends before the end mark is a failure for both.
+# Connections ending after the end mark of an answer, but before the end of the HTTP response: the answer counts, and both ipf-fire and
+# the report say how its connection ended. One ending before the end mark is a failure for both.
 . "$TESTS/tap.sh"
 . "$TESTS/fixture.sh"
 
@@ -22,7 +22,7 @@ lines='{"model":"m","message":{"content":"a"},"done":false}\n{"model":"m","messa
 } >scripts
 scripts_start
 
-# A run against the script NAME, and what is made of it: the lines of both programs; `report.json`; text of the errors.
+# A run against the script NAME, and its results: the lines of both programs; `report.json`; text of the errors.
 trial() { # NAME ARGUMENTS OF ipf-fire…
 	run ipf-fire -u "$(script_url "$1")" -m sim -t chat.trace chat.sched -o r.records "${@:2}"
 	cp "$ERR" fire.err
@@ -48,7 +48,7 @@ counts length cut --api ollama-chat
 counts held timeout --timeout 5s
 is "$(jq -cS '.transport[] | select(.finding == "early-ends") | [.affected, .of, .evidence]' report.json)" '[4,4,{"cut":0,"other":4,"reset":0}]' \
 	"the finding counts them by error"
-# what the client has sent and the server not read makes a reset of the end
+# bytes sent by the client and not read by the server make a reset of the end
 counts h2 "cut|reset|cut,reset" --http 2-prior --connections fresh
 is "$(jq -c '.transport[] | select(.finding == "early-ends") | [.affected, .of, (.evidence | .cut + .reset)]' report.json)" '[4,4,4]' "h2: the finding counts them by error"
 

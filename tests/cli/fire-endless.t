@@ -1,5 +1,6 @@
 #!/bin/bash
-# Answers without end: what is in flight counts against --memory, --max-answer bounds one of them, and both cut it and keep what came.
+# Answers without end: bytes in flight count against --memory, --max-answer bounds one of them, and both cut it and keep the bytes
+# received.
 . "$TESTS/tap.sh"
 . "$TESTS/fixture.sh"
 
@@ -8,7 +9,7 @@ command -v python3 >/dev/null || skip_all "python3 is not installed"
 printf '{"id":"r","messages":[{"role":"user","content":"Tell me."}],"output_tokens":40}\n' >lines
 trace_of lines >t.trace
 
-# Runs a command and writes the most memory that it took, in KiB, to `peak`.
+# Runs a command and writes the most memory it took, in KiB, to `peak`.
 cat >peak.py <<'EOS'
 import os, sys
 pid = os.fork()
@@ -60,7 +61,7 @@ kinds() { # the kinds of errors and their counts
 	jq -rs 'map(.error.kind // "ok") | group_by(.) | map("\(.[0]) \(length)") | join(", ")' rows
 }
 
-# What the program takes by itself is measured, not assumed; a connection may have a megabyte more. Sanitizers have memory of their own.
+# The program's own memory is measured, not assumed; a connection may have a megabyte more. Sanitizers have memory of their own.
 least=
 bounded() { # BYTES CONNECTIONS TEXT
 	if [ -n "${SANITIZE:-}" ]; then
@@ -93,7 +94,7 @@ fire fast 20 40 --memory 24MB --threads 4
 is "$(kinds)" "too-large 40" "endless answers of four threads are cut"
 bounded 24000000 20 "four threads keep to --memory"
 
-# when all of them wait for memory at once, the one that has the largest must still cut it
+# when all of them wait for memory at once, the one with the largest must still cut it
 for threads in 2 8; do
 	fire fast 30 60 --memory 24MB --threads $threads
 	is "$status $(kinds)" "0 too-large 60" "endless answers of $threads threads are cut to the last request"
@@ -104,12 +105,12 @@ fire mixed 10 100 --memory 24MB
 is "$(kinds)" "ok 90, too-large 10" "the largest are cut, and not those beside them"
 bounded 24000000 10 "some of ten connections keep to --memory"
 
-# an answer that has stopped growing is the largest all the same
+# an answer no longer growing is the largest all the same
 fire quiet 6 6 --memory 16MB --threads 3 --timeout 20s
 isnt "$(kinds)" "timeout 6" "a quiet answer is cut to save memory, whichever thread has it"
 bounded 16000000 6 "quiet ones keep to --memory"
 
-# ---- records that are read slowly ----
+# ---- records read slowly ----
 
 cat >stops.py <<'EOS'
 import shutil, sys, time
@@ -146,7 +147,7 @@ bounded 16000000 2 "a packed body keeps to --memory"
 fire bytes 10 12 --memory 1MB --timeout 20s
 bounded 1000000 10 "bodies that come a byte at a time keep to --memory"
 
-# ---- what is not a body ----
+# ---- bytes outside bodies ----
 
 for how in headers interim trailers header; do
 	fire $how 5 10 --memory 16MB --record-header '*'
@@ -199,7 +200,7 @@ endless_start bytes
 fire bytes 1 2 --max-answer 10000 --http 2-prior
 is "$(kinds)" "too-large 2" "HTTP/2 a byte at a time"
 
-# ---- what becomes of it ----
+# ---- outcomes ----
 
 fire bytes 1 2 --max-answer 100000
 run ipf-collect r.records -o r.results
@@ -208,7 +209,7 @@ is "$(body r.results | jq -c 'select(.n != null) | [.ok, .error.kind, .events > 
 run ipf-report --format json r.results
 contains "$(jq -r '.verdict.checks[] | select(.name == "server_answers") | .detail' "$OUT")" "2 too-large" "the verdict counts cut answers"
 
-# a record near the bound: what reads it takes a few times its line
+# a record near the bound: its reader takes a few times its line
 python3 - <<'EOS'
 import hashlib, json
 head = open("r.records").readline()

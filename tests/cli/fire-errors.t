@@ -1,5 +1,5 @@
 #!/bin/bash
-# What goes wrong on the way is recorded as what it was, with all that came before; what cannot begin is said in one line.
+# Errors on the way are recorded as such, with all earlier bytes; an impossible start fails in one line.
 . "$TESTS/tap.sh"
 . "$TESTS/fixture.sh"
 
@@ -88,7 +88,7 @@ for pool in 3 session; do
 done
 server_stop
 
-# ---- a server that announces how long it keeps a connection, and for how many requests ----
+# ---- a server announcing how long it keeps a connection, and for how many requests ----
 # An announced second counts as half a second. Pauses and keeping are far from it, whatever a busy machine adds.
 ipf-sched constant:rate=0.5,n=3 -t chat.trace -q -o seldom.sched
 server_start --step-base 1ms --fail "keep-alive:delay=1s"
@@ -115,7 +115,7 @@ is "$(wc -l <rows)" 4 "requests after such words are sent"
 is "$(jq -c '[.error, .status]' rows | sort -u)" '[null,200]' "no request takes unsolicited bytes for its answer"
 server_stop
 
-# ---- a server that goes away ----
+# ---- a server going away ----
 server_start
 ipf-sched constant:rate=40,n=80 -t chat.trace -o long.sched
 mkfifo held
@@ -140,7 +140,7 @@ is "$(jq -c 'select(.error.kind == "connect") | [.connection, .status, .sent_ns]
 	sort -u)" '[null,null,null]' "requests without a connection send nothing"
 matches "$(jq -r 'select(.error.kind == "connect") | .error.text' rows)" "refused|connect" "requests without a connection have the reason"
 
-# ---- what cannot begin ----
+# ---- impossible starts ----
 refused() { # STATUS PART ARGUMENTS…
 	run ipf-fire -t chat.trace -m sim "${@:3}"
 	status_is "$1" "ipf-fire ${*:3} ends with $1"
@@ -199,7 +199,7 @@ is "$(grep '^request ' "$OUT" | cut -d ' ' -f 2)" 3 "--where id=ID: that one"
 for condition in none failing 'failed=' 'id='; do wrong_where "$condition"; done
 run ipf-collect --where failed good.records
 status_is 2 "--where without --explain"
-complains ipf-collect "--where chooses what --explain prints: add --explain" "ipf-collect says that --where requires --explain"
+complains ipf-collect "--where selects responses for --explain: add --explain" "ipf-collect says that --where requires --explain"
 server_start --fail status:code=503
 ipf-fire -q -u "$URL" -m sim -t six.trace six.sched -o bad.records
 ipf-collect --explain --where failed=http-status bad.records >shown

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Whatever servers and networks do, every request is accounted for, and as what it was.
+# Whatever servers and networks do, every request is accounted for, under its kind.
 . "$TESTS/tap.sh"
 . "$TESTS/fixture.sh"
 
@@ -17,7 +17,7 @@ all() { # FILTER EXPECTED TEXT: of each row
 	is "$(jq -c "$1" rows | sort -u)" "$2" "$3"
 }
 
-# ---- servers that are no use ----
+# ---- useless servers ----
 awkward() { # MODE: $URL
 	peer_start "$TESTS/awkward.py" "$1"
 	URL=$PEER_URL
@@ -91,7 +91,7 @@ else
 	skip "HTTP to a server that speaks TLS" "openssl s_server does not tell its port"
 fi
 if command -v python3 >/dev/null; then
-	# ---- servers that break connections with requests on them; faults/network.tsv has more ----
+	# ---- servers breaking connections with requests on them; faults/network.tsv has more ----
 	cat cert.pem key.pem >own.pem
 	printf '%s\n' $'-\tcrash\traw h2 ; h2request ; head ; data $EVENT ; close' \
 		$'-\talert\traw tls own ; request ; say $HEAD ; chunk $EVENT ; alert ; close' >scripts
@@ -137,7 +137,7 @@ is "$(jq -c 'select(.target == 1) | .error' rows | sort -u)" null "requests to t
 is "$(jq -s '[.[] | select(.target == 0 and .error.kind == "connect")] | length > 5' rows)" true "requests to the missing server fail"
 server_stop
 
-# ---- lookups of names that take longer than a connection may ----
+# ---- lookups of names taking longer than a connection may ----
 if [ -n "${SANITIZE:-}" ]; then
 	skip "lookups that take long" "sanitizers are loaded first"
 else
@@ -151,7 +151,7 @@ fi
 server_start --step-base 20ms --step-per-seq 0
 ipf-sched closed:users=200,n=300 -t chat.trace -q -o users.sched
 ipf-sched constant:rate=2000,n=300 -t chat.trace -q -o open.sched
-few() { # ARGUMENTS OF ipf-fire…: 36 connections are what 100 files leave
+few() { # ARGUMENTS OF ipf-fire…: 100 files leave 36 connections
 	run bash -c 'ulimit -n 100 && exec "$0" "$@"' "$BIN/ipf-fire" -m sim -t chat.trace -u "$URL" "$@"
 }
 few users.sched
@@ -173,9 +173,9 @@ cp "$OUT" few.records
 ipf-collect -q few.records -o few.results
 ipf-report -f json few.results >report.json
 is "$(jq -c '[.total.requests | .scheduled, .started, .ok + .failed, .failed == .errors.connect, .ok > 20]' report.json)" '[300,300,300,true,true]' "requests without a file are recorded"
-is "$(jq -r '.verdict.checks[] | select(.name == "client_headroom") | .status' report.json)" INVALID "requests without a file are a fault of the client" # exact: by the count of requests that could not be sent
+is "$(jq -r '.verdict.checks[] | select(.name == "client_headroom") | .status' report.json)" INVALID "requests without a file are a fault of the client" # exact: by the count of unsent requests
 
-# All that are due at one time have to be sent at once, however they came to be.
+# All due at one time have to be sent at once, however they came to be.
 sent() { jq -s -c 'map(.error) | [length, (map(select(. != null)) | length)]' <<<"$(requests "$OUT")"; }
 refused() { # TEXT ARGUMENTS OF ipf-fire…
 	few "${@:2}"
@@ -237,7 +237,7 @@ few ramp.sched
 status_is 1 "ipf-fire refuses users who never pause and need too many files"
 server_stop
 
-# ---- everything at once, and an end that comes early ----
+# ---- everything at once, and an end coming early ----
 server_start --fail reset:share=0.1 --fail cut:share=0.1 --fail status:share=0.1 --fail never:share=0.1 --fail garbage:share=0.05 --fail error-inband:share=0.1 \
 	--fail malformed:share=0.05
 ipf-sched poisson:rate=200,n=600 -t chat.trace -q -o long.sched

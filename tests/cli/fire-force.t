@@ -58,7 +58,7 @@ is "$(asked)" "$before" "refused runs send nothing to the server"
 fire -o chat.records --wait-ready 120s --start-at +1h
 status_is 2 "ipf-fire refuses to overwrite at once, not at the start"
 
-# ---- what is replaced ----
+# ---- replaced files ----
 fire -o chat.records --force
 status_is 0 "--force replaces records"
 yes_if "--force writes whole records" whole chat.records

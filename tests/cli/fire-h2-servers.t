@@ -1,6 +1,6 @@
 #!/bin/bash
-# HTTP/2 servers that are not ours: some thousand requests each, with many streams on few connections and the other way round, and no
-# false failure. IPF_LONG=1 sends 100,000 to each (LIMIT=3600 tests/run …), and builds a server in Go.
+# HTTP/2 servers of others: some thousand requests each, with many streams on few connections and the other way round, and no false
+# failure. IPF_LONG=1 sends 100,000 to each (LIMIT=3600 tests/run …), and builds a server in Go.
 . "$TESTS/tap.sh"
 . "$TESTS/fixture.sh"
 . "$TESTS/nginx.sh"
@@ -13,7 +13,7 @@ server_start --step-base 500us --step-per-seq 0 --keep-alive 1h
 SIM=${URL##*:}
 ipf-prep sharegpt "$ROOT/examples/chat.json" --output-tokens 4 -n 10 -q -o chat.trace
 
-# All that is sent is answered, by HTTP/2, with 200 and the whole body: as long, but for digits and the id, as the others to the same prompt.
+# All sent is answered, by HTTP/2, with 200 and the whole body: as long, but for digits and the id, as the others to the same prompt.
 hold() { # TEXT COUNT ARGUMENTS OF ipf-fire…
 	ipf-sched "closed:users=60,n=${MANY:-$2}" -t chat.trace -q -o chat.sched
 	run ipf-fire -m sim -t chat.trace chat.sched "${@:3}"
@@ -66,7 +66,7 @@ else
 	skip nginx "it does not start here"
 fi
 
-# ---- others, that need no more than their language ----
+# ---- others, which need no more than their language ----
 if command -v node >/dev/null; then
 	cat >server.js <<'END'
 const server = require("http2").createServer({settings: {maxConcurrentStreams: 30}});
@@ -123,8 +123,8 @@ else
 	skip grpcio "no python3 here has it"
 fi
 
-# ---- one that announces another length than it sends: a response that ends while the reset of its stream is written, on
-# connections that close then and on one that goes on ----
+# ---- one that announces another length than it sends: a response ending while the reset of its stream is written, on
+# connections closing then and on one going on ----
 cat >lengths.py <<'END'
 import socket, threading
 

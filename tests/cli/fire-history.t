@@ -1,5 +1,5 @@
 #!/bin/bash
-# --history live: what the server answered is in the next turn's past; the server's own log tells what it was asked and what it said.
+# --history live: the server's answer is in the next turn's past; the server's own log has its requests and answers.
 . "$TESTS/tap.sh"
 unset -f jq # the order of members matters
 . "$TESTS/fixture.sh"
@@ -28,7 +28,7 @@ fire() { # TRACE STAGE ARGUMENTS OF ipf-fire…: rows
 	requests "$OUT" >rows
 	history=$(tail -1 "$OUT" | jq -c .end.history)
 }
-# The prompt that each request should have had, by its SHA-256: the messages before it, the answers by FILTER (of a turn's line in the trace, and of the
+# The prompt each request should have had, by its SHA-256: the messages before it, the answers by FILTER (of a turn's line in the trace, and of the
 # server's log $log), and its own.
 expected() { # TRACE FILTER: "id sha256", sorted
 	body "$1" | jq -s -c --slurpfile log server.log "(\$log | map({(.id): .}) | add) as \$logs |
@@ -78,7 +78,7 @@ is "$(jq -c '.recorded + .left_out' <<<"$history")" 0 "every round goes on with 
 jq -nc 'range(3) as $s | [[0], [1, 0], [2, 0], [3, 1], [4, 0], [5, 2]][] | {id: "s\($s)-\(.[0])", session: "s\($s)", turn: .[0], output_tokens: (3 + .[0]), context: "session",
 	messages: [{role: "user", content: "turn \(.[0]) of \($s)"}], answer: "recorded"} + if .[1] == null then {} else {parents: ["s\($s)-\(.[1])"]} end | if .turn == 0 then del(.context) else . end' >branches
 trace_of branches >f.trace
-continued() { # the same as expected, of the turns that each one continues
+continued() { # the same as expected, of the turns each one continues
 	jq -s -r --slurpfile log server.log '($log | map({(.id): .text}) | add) as $said | (map({(.id): .}) | add) as $all
 		| def before: .parents[0] as $p | if $p then ($all[$p] | before) + [$all[$p].messages[0].content, $said[$p]] else [] end;
 		.[] | "\(.id) \(before + [.messages[0].content] | join("\n") | @base64)"' branches | while read -r id text; do
@@ -96,7 +96,7 @@ for stage in burst closed:users=1; do
 done
 server_stop
 
-# ---- turns that fail ----
+# ---- failing turns ----
 failed='($log.status != 200 or $log.mode != null)'
 server --fail error-inband:share=0.4,after=2
 fire a.trace closed:users=3 --history live
@@ -141,7 +141,7 @@ status_is 0 "a run that is cut while turns wait for answers ends in order"
 yes_if "records of a run cut between turns are whole" whole cut.records
 server_stop
 
-# Second turns that were rendered, as their first ones had been answered, and whose time did not come.
+# Second turns already rendered, as their first ones had been answered, and whose time did not come.
 server
 jq -c 'if .turn > 0 then .wait_ns = 600000000000 else . end' lines >late
 trace_of late >c.trace

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Sessions whose prompts are token ids: with --history live a turn continues the ids that the server generated, so that its prefix cache finds them.
+# Sessions whose prompts are token ids: with --history live a turn continues the ids the server generated, so its prefix cache finds them.
 . "$TESTS/tap.sh"
 . "$TESTS/fixture.sh"
 command -v python3 >/dev/null || skip_all "python3 is not installed"
@@ -20,7 +20,7 @@ fire() { # ARGUMENTS OF ipf-fire…: asked.log
 	status_is 0 "ipf-fire $* ends with 0"
 	cp "$OUT" fired
 }
-# How many requests of the log begin with one that came before, and its whole answer?
+# How many requests of the log begin with an earlier one, and its whole answer?
 continued() {
 	jq -s -c '[. as $all | range(length) as $i | $all[$i] as $r | [$all[:$i][] | .prompt + .answer | select($r.prompt[:length] == .)] | max_by(length) // empty]
 		| length' asked.log
@@ -58,7 +58,7 @@ run ipf-fire -m m --api openai-chat --history live -t ids.trace ids.sched -u "$U
 status_is 3 "an API that takes no ids"
 stderr_contains "prompt_token_ids: this API does not accept this kind of prompt" "ipf-fire says that the API does not accept token ids"
 
-# A server that lists no ids: the recorded ones are sent.
+# A server listing no ids: the recorded ones are sent.
 printf '%s' '{"ipf":"api","version":1,"name":"silent","like":"openai-completions","request":{"body":{"return_token_ids":null}}}' >silent.json
 fire --history live --api ./silent.json
 is "$(jq -s -c 'map(.asked) | unique' asked.log)" "[false]" "a descriptor without it: none are asked for"
@@ -68,7 +68,7 @@ rm -f silent.results
 ipf-collect -q fired -o silent.results
 contains "$(ipf-report silent.results | tr -s '\n ' ' ')" "recorded 4 with the recorded answer: the request before failed, or nothing of its answer could be used" "the report says that recorded answers were used"
 
-# What is no session of ids.
+# Sessions without ids.
 refused_trace() { # MESSAGE JSON-LINES
 	printf '%s\n' "$2" >lines
 	trace_of lines >bad.trace
@@ -82,7 +82,7 @@ refused_trace "answer_token_ids: requires prompt_token_ids" '{"id":"1","session"
 refused_trace "request 1: prompt_token_ids: the turns before it in its session are messages" '{"id":"1","session":"a","turn":0,"context":"session","messages":[{"role":"user","content":"x"}]}
 {"id":"2","session":"a","turn":1,"context":"session","prompt_token_ids":[1]}'
 
-# ipf-prep writes such sessions: each turn has exactly the length that was asked for, and its answer.
+# ipf-prep writes such sessions: each turn has exactly the length asked for, and its answer.
 run ipf-prep synthetic -n 6 --turns 3 --input-tokens 20 --output-tokens 7 -t "$TESTS/data/tokenizer/llama.json" --prompt ids -o made.trace
 status_is 0 "synthetic sessions of ids"
 is "$(body made.trace | jq -s -c 'map([.turn, .context, .input_tokens, (.prompt_token_ids | length), (.answer_token_ids | length)])[:3]')" \
@@ -92,7 +92,7 @@ run ipf-sched closed:users=2 -t ids.trace -q -o ids.sched
 fire --history live
 is "$(continued)" 4 "synthetic sessions of ids are continued exactly"
 
-# What the report makes of it: in the same numbers as a second computation from the records.
+# The report's view of it: in the same numbers as a second computation from the records.
 figures() { # OPTIONS OF ipf-collect…: a.results, the report's member without shares
 	rm -f a.results
 	ipf-collect -q fired -o a.results "$@" && ipf-report a.results --format json |

@@ -11,7 +11,7 @@ COUNT=24 USERS=8 CONNECTIONS=4
 [ -z "${IPF_LONG:-}" ] || COUNT=10000 USERS=64 CONNECTIONS=32
 ipf-sched closed:users=$USERS,n=$COUNT -t t.trace -q -o t.sched
 server_start --step-base 1ms
-meddle() { # PORT: $SPLIT, $COALESCE, $STALL and $RESET are ports that lead there
+meddle() { # PORT: $SPLIT, $COALESCE, $STALL and $RESET are ports leading there
 	peer_start "$TESTS/meddle.py" "$1"
 	# shellcheck disable=SC2034 # same_through names them
 	read -r SPLIT COALESCE STALL RESET <"$PEER_SAID"

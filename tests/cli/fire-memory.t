@@ -27,11 +27,11 @@ done
 status=0
 wait $fire || status=$?
 status_is 0 "400 prompts of a megabyte are sent"
-# Ahead are 32 MiB that were rendered and 32 that were fetched, and a body each: 90,000 KiB with those under way. What malloc loses between
-# them depends on the threads' turns. The trace alone is 195,000 KiB, and all the bodies are twice as much.
+# Ahead are 32 MiB rendered and 32 fetched, and a body each: 90,000 KiB with those under way. malloc's loss between them depends
+# on the threads' turns. The trace alone is 195,000 KiB, and all the bodies are twice as much.
 between "$peak" 1000 180000 "prompts of 400 MB take $peak KiB at most"
 
-# Records that nobody reads wait in memory, up to a limit; then the run ends in order, and all that came is still there.
+# Unread records wait in memory, up to a limit; then the run ends in order, and all coming is still there.
 printf '{"id":"r","messages":[{"role":"user","content":"Tell me."}],"output_tokens":400}\n' >lines
 trace_of lines >small.trace
 ipf-sched closed:users=16,n=2000 -t small.trace -o small.sched

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Which model is requested without --model: the trace's, else the only one that the server lists. And names of APIs that people type.
+# Which model is requested without --model: the trace's, else the only one in the server's list. And names of APIs people type.
 . "$TESTS/tap.sh"
 . "$TESTS/fixture.sh"
 
@@ -65,7 +65,7 @@ run ipf-fire -u "$URL" -t none.trace none.sched -o several
 complains ipf-fire "one of the server's 30 models: model-001, model-002, model-003, model-004, model-005, model-006, model-007, model-008, …" \
 	"ipf-fire lists the first eight of many models"
 
-# ---- servers that do not list them well ----
+# ---- servers with bad lists ----
 cat >odd.py <<'PY'
 import itertools
 

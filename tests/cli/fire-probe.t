@@ -1,6 +1,6 @@
 #!/bin/bash
-# A server that nobody knows, by a descriptor that a user wrote: nothing is compiled, --probe and --explain tell whether it fits. Then
-# waiting for a server that is not ready yet, and keys, which nobody ever sees.
+# An unknown server, by a descriptor a user wrote: nothing is compiled, --probe and --explain tell whether it fits. Then waiting
+# for a server not ready yet, and keys, which nobody ever sees.
 . "$TESTS/tap.sh"
 . "$TESTS/fixture.sh"
 
@@ -54,7 +54,7 @@ status_is 3 "a path that needs a model"
 complains ipf-fire "model is missing: it is part of this API's path" "ipf-fire says that the path needs a model"
 
 # ---- a whole answer ----
-# its text is within the value that ends it
+# its text is within the value ending it
 server_start
 ipf-prep -q -n 1 synthetic --input-tokens 20 --output-tokens 4 -o whole.trace
 ipf-fire -q -u "$URL" -m sim -t whole.trace --probe --no-stream 2>"$ERR" | ipf-collect --explain >"$OUT"

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Proxies that are not ours: squid (by absolute URL and by CONNECT), tinyproxy, dante (SOCKS 4 and 5), HAProxy. Some hundred requests
-# through each, on kept and on fresh connections, and no false failure. IPF_LONG=1 sends 100,000 (LIMIT=3600 tests/run …).
+# Proxies of others: squid (by absolute URL and by CONNECT), tinyproxy, dante (SOCKS 4 and 5), HAProxy. Some hundred requests through
+# each, on kept and on fresh connections, and no false failure. IPF_LONG=1 sends 100,000 (LIMIT=3600 tests/run …).
 . "$TESTS/tap.sh"
 . "$TESTS/fixture.sh"
 . "$TESTS/nginx.sh"

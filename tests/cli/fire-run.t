@@ -1,5 +1,5 @@
 #!/bin/bash
-# ipf-fire sends what the trace says when the schedule says so, and records it.
+# ipf-fire sends the trace's requests by the schedule, and records them.
 . "$TESTS/tap.sh"
 . "$TESTS/fixture.sh"
 
@@ -28,7 +28,7 @@ is "$(jq -s -c '[.[] | .streamed and .asked_output_tokens > 0 and .asked_input_t
 	"rows have the lengths asked for, the model and an id"
 
 # ---- which trace ----
-# the schedule names the file that it was made for; what is there must be that trace
+# the schedule names the file it was made for; the present one must be this trace
 ipf-sched -q constant:rate=500,n=5 -t chat.trace | ipf-fire -q -u "$URL" -m sim >piped.records
 is "$(body piped.records | jq -c 'select(.n != null and .status == 200)' | wc -l)" 5 "ipf-fire finds the trace that the schedule names"
 mkdir elsewhere
@@ -46,7 +46,7 @@ run ipf-fire -q -u "$URL" -m sim nameless.sched
 status_is 2 "a schedule that names none requires -t"
 complains ipf-fire "--trace is required: the schedule does not name its trace" "ipf-fire says that --trace is required"
 
-# ---- what the header and the lines between say ----
+# ---- the header and the lines between ----
 head -1 chat.records >header
 is "$(jq -c '[.ipf, .version, .target, .api.name, .model, .streamed, .clock, .timeout_ns, (.limits.files > 0), (.host.name | length > 0), (.t0_unix_ns > 0)]' header)" \
 	"[\"records\",1,\"$URL/v1/chat/completions\",\"openai-chat\",\"sim\",true,\"CLOCK_MONOTONIC\",600000000000,true,true,true]" "the header describes the run"
@@ -85,7 +85,7 @@ run ipf-fire -u "$URL" -m sim -t chat.trace --reproducible "$PWD/chat.sched"
 is "$(head -1 "$OUT" |
 	jq -c '[.host, .created, (.argv | index("chat.sched") != null)]')" '[null,null,true]' "--reproducible leaves out host, date and folders"
 
-# ---- what is asked ----
+# ---- requests ----
 ipf-sched burst:n=3 -t chat.trace -o three.sched
 ask() { # ARGUMENTS: three requests; $OUT are the records
 	run ipf-fire -u "$URL" -t chat.trace three.sched "$@"

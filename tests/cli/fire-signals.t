@@ -1,5 +1,5 @@
 #!/bin/bash
-# How a run ends before its time: signals, a reader that goes away, an output that is stuck.
+# How a run ends before its time: signals, a reader going away, a stuck output.
 . "$TESTS/tap.sh"
 . "$TESTS/fixture.sh"
 
@@ -18,7 +18,7 @@ ended() {
 	wait $fire || status=$?
 }
 
-# ---- the first signal: what is in flight ends ----
+# ---- the first signal: requests in flight end ----
 server_start --step-base 15ms
 for signal in INT TERM HUP; do
 	rm -f term.records
@@ -40,7 +40,7 @@ setsid ipf-fire -q -u "$URL" -m sim -t chat.trace chat.sched -o timeout.records 
 fire=$!
 stop_at_exit $fire
 wait_for started timeout.records 2
-kill -STOP $fire # so that both are there when it goes on
+kill -STOP $fire # both must be there when it goes on
 kill -INT $fire
 kill -INT -- -$fire
 kill -CONT $fire
@@ -123,7 +123,7 @@ server_stop
 server_start --step-base 10ms --step-per-seq 0
 begin chat.sched -o storm.records --grace 1h
 wait_for in_flight storm.records
-kill -STOP $fire # so that all are there when it goes on
+kill -STOP $fire # all must be there when it goes on
 for signal in INT TERM HUP INT TERM HUP PIPE INT TERM HUP TERM; do kill -$signal $fire; done
 kill -CONT $fire
 ended
@@ -132,7 +132,7 @@ yes_if "records after a storm of signals are whole" whole storm.records
 is "$(requests storm.records | jq -c '.error.kind' | sort -u)" 'null' "requests in flight end normally after a storm of signals"
 server_stop
 
-# ---- a reader that is slow delays nothing ----
+# ---- a slow reader delays nothing ----
 server_start
 ipf-sched constant:rate=100,for=2s -t chat.trace -o fast.sched
 mkfifo slow
@@ -150,7 +150,7 @@ status_is 0 "a run ends when its records are read"
 yes_if "records that are read late are whole" whole slow.records
 is "$(requests slow.records | jq -s -c 'length')" 200 "records that are read late have all requests"
 
-# ---- a reader that never comes back ----
+# ---- a reader gone for good ----
 exec 7<>slow
 ipf-fire -u "$URL" -m sim -t chat.trace fast.sched >slow 7>&- &
 fire=$!
@@ -164,7 +164,7 @@ ended
 status_is 143 "the third ends it"
 exec 7>&-
 
-# ---- a schedule that comes slowly, and not at all ----
+# ---- a schedule coming slowly, and not at all ----
 mkfifo schedule
 exec 9<>schedule
 ipf-fire -u "$URL" -m sim -t chat.trace <schedule -o live.records 2>"$ERR" &

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Kernel timestamps: when bytes arrived, even while the client was busy. Compared with a server that logs when it sends.
+# Kernel timestamps: when bytes arrived, even while the client was busy. Compared with a server logging its sends.
 . "$TESTS/tap.sh"
 . "$TESTS/fixture.sh"
 
@@ -44,7 +44,7 @@ URL=$PEER_URL
 ipf-prep sharegpt "$ROOT/examples/chat.json" --max-output 12 -q -o chat.trace
 ipf-sched constant:rate=40,n=40 -t chat.trace -o chat.sched
 
-# The error of each event's time, in microseconds: the time in the records less the time that the server logged.
+# The error of each event's time, in microseconds: the time in the records less the time the server logged.
 cat >errors.py <<'END'
 import json, re, sys
 path, column = sys.argv[1], int(sys.argv[2])
@@ -95,7 +95,7 @@ fi
 errors 0 >kernel
 errors 2 >own
 is "$(wc -l <kernel)" 400 "ten events each"
-# the server reads its clock before it sends, so that an event can only seem earlier by the error of reading clocks
+# the server reads its clock before it sends, so an event can only seem earlier by the error of reading clocks
 at_least "$(head -1 kernel)" -1 "no event has a kernel stamp from before it was sent"
 yes_if "the kernel's stamps are nearer to it than our own clock" awk -v k="$(at 50 <kernel)" -v o="$(at 50 <own)" 'BEGIN { exit !(k < o) }'
 

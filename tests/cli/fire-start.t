@@ -42,7 +42,7 @@ is "$(jq -c 'map(.due_ns) == [range(20) * 20000000]' unix.json)" true "the sched
 apart=$(for name in unix utc east west users; do head -1 $name.records | jq .t0_clock_ns; done | jq -s 'max - min')
 yes_if "--start-at is the same moment for all" [ "$apart" -lt 100000000 ] # exact: each takes the shortest of eight readings of its clocks
 
-# ---- what goes before the schedule ----
+# ---- actions before the schedule ----
 warm='map(select(.n >= 4503599627370496))'
 is "$(jq -c "$warm | length == 3 and all(.[]; .end_ns <= 0 and .start_ns < 0 and .error == null)" west.json)" true "requests of --warm come before it"
 is "$(jq -c "$warm as \$w | [range(1; 3) | \$w[.].start_ns >= \$w[. - 1].end_ns] | all" west.json)" true "requests of --warm come one after another"
@@ -84,7 +84,7 @@ for signal in INT TERM; do
 	done
 done
 
-# ---- a first request that is due later ----
+# ---- a first request due later ----
 ipf-sched -q rest:for=2h constant:rate=1,n=2 -t chat.trace -o later.sched
 ipf-fire -u "$URL" -m sim -t chat.trace later.sched -o later.records 2>later.err &
 pid=$!

@@ -1,6 +1,6 @@
 #!/bin/bash
-# --history server: the server keeps the messages of sessions, and a turn sends what is new and the id of the answer before. The server's own
-# conversations tell whether it has what --history live would have sent.
+# --history server: the server keeps the messages of sessions, and a turn sends the new messages and the id of the answer before. The
+# server's own conversations show whether it has the same messages as with --history live.
 . "$TESTS/tap.sh"
 unset -f jq # the order of members matters
 . "$TESTS/fixture.sh"
@@ -34,7 +34,7 @@ for stream in '' --no-stream; do
 	is "$(jq -c '[.server, .live, .left_out]' <<<"$history")" "[$LATER,0,0]" "records count the histories of the server"
 done
 
-# A failed turn has no id: the turn after it sends all messages, as without a server that keeps them.
+# A failed turn has no id: the turn after it sends all messages, as without a server keeping them.
 server 1
 fire --history server
 failed=$(jq -r 'select(.status == 500) | .id' log)

@@ -1,12 +1,12 @@
 #!/bin/bash
-# --stop-on: a run that fails is not carried on to its end.
+# --stop-on: a run failing is not carried on to its end.
 . "$TESTS/tap.sh"
 . "$TESTS/fixture.sh"
 
 ipf-prep sharegpt "$ROOT/examples/chat.json" -n 20 -q -o chat.trace
 ipf-sched constant:rate=50,for=10m -t chat.trace -q -o long.sched
 
-# $status, $why; rows: what was recorded
+# $status, $why; rows: the recorded requests
 fire() { # RULE SCHEDULE MORE…
 	run ipf-fire -q -u "$URL" -m sim -t chat.trace --stop-on "$1" "${@:2}" -o some.records
 	yes_if "--stop-on $1: the records are whole" whole some.records
@@ -15,7 +15,7 @@ fire() { # RULE SCHEDULE MORE…
 }
 failed() { jq -s 'map(select(.error or .status != 200)) | length' rows; }
 
-# ---- a server that fails now and then ----
+# ---- a server failing now and then ----
 server_start --step-base 1ms --fail 503:share=0.3
 fire errors=5% long.sched
 status_is 1 "a share that is passed ends the run"
@@ -48,7 +48,7 @@ ipf-sched constant:rate=100,n=19 -t chat.trace -q -o few.sched
 fire errors=0% few.sched
 status_is 0 "nineteen requests are too few for a share"
 
-# ---- what does not count ----
+# ---- uncounted requests ----
 ipf-sched constant:rate=200,n=100,warmup constant:rate=200,n=10 -t chat.trace -q -o warm.sched
 fire errors=5% warm.sched
 status_is 0 "failures of a stage that is not measured do not count"
@@ -63,7 +63,7 @@ status_is 0 "disconnects do not count for --stop-on"
 between "$(jq -c 'select(.error.kind == "hung-up")' rows | wc -l)" 10 50 "many requests hang up"
 server_stop
 
-# ---- what is in flight ----
+# ---- requests in flight ----
 server_start --fail reset:share=0.5 --fail never
 fire errors=30 long.sched --grace 200ms
 status_is 1 "requests that do not end are cut after --grace"

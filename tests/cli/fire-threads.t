@@ -1,5 +1,5 @@
 #!/bin/bash
-# Several threads that send: every request is accounted for, whatever happens; limits hold over all of them.
+# Several sending threads: every request is accounted for, whatever happens; limits hold over all of them.
 . "$TESTS/tap.sh"
 . "$TESTS/fixture.sh"
 
@@ -8,10 +8,10 @@ ipf-prep sharegpt "$ROOT/examples/chat.json" --turns all --max-output 6 -q -o ta
 rows() { body "$1" | jq -s -c 'map(select(.n != null)) | sort_by(.n)' >rows.json; }
 # How the requests in rows.json ended: each is good, failed or cut, and nothing else.
 sorts='map(if .error == null and .status == 200 then "ok" elif .error.kind == "cancelled" then "cut" else "failed" end) | group_by(.) | map({(.[0]): length}) | add'
-planned() { # SCHEDULE: what stands in it
+planned() { # SCHEDULE: its lines
 	head -1 "$1" | jq '[.stages[].arrivals] | add'
 }
-# The most of a stage in flight at any time; a slot is handed on at the end's time, so that ends come first.
+# The most of a stage in flight at any time; a slot is handed on at the end's time, so ends come first.
 most() { # STAGE
 	jq "map(select(.stage == $1)) | [.[] | [.start_ns, 1], [.end_ns, -1]] | sort | reduce .[] as \$e ({now: 0, most: 0}; .now += \$e[1] | .most = ([.most, .now] | max)) | .most" rows.json
 }
@@ -69,7 +69,7 @@ for threads in 1 2 4; do
 done
 server_stop
 
-# ---- all users and slots of a stage, at a server that does not answer ----
+# ---- all users and slots of a stage, at a server without answers ----
 server_start --fail never
 in_flight() { [ "$(plain full.records 2>/dev/null | sed -n 's/.*"in_flight":\([0-9]*\).*/\1/p' | tail -1)" = "$1" ]; }
 for limit in closed:n=60,users=7 burst:n=50,slots=5; do

@@ -8,7 +8,7 @@ ipf-sched burst:n=1 -t chat.trace -o chat.sched
 openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout key.pem -out cert.pem -days 2 -subj /CN=localhost \
 	-addext subjectAltName=DNS:localhost >/dev/null 2>&1 || skip_all "openssl cannot make a certificate"
 
-# A server that sends the same response to every request.
+# A server sending the same response to every request.
 mkfifo say
 exec 7<>say
 openssl s_server -accept 127.0.0.1:0 -cert cert.pem -key key.pem <&7 >heard 2>&1 7>&- &

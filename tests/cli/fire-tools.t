@@ -1,6 +1,6 @@
 #!/bin/bash
-# --history live with tools: the server's own calls get the recorded results, whatever their order and ids; what has no counterpart is left out. The
-# server refuses conversations in which a call has no result, or a result no call.
+# --history live with tools: the server's own calls get the recorded results, whatever their order and ids; calls without a counterpart are left
+# out. The server refuses conversations in which a call has no result, or a result no call.
 . "$TESTS/tap.sh"
 . "$TESTS/fixture.sh"
 command -v python3 >/dev/null || skip_all "python3 is not installed"
@@ -28,7 +28,7 @@ fire() { # ARGUMENTS OF ipf-fire…: the second request's messages in `second`, 
 	sed -n 2p asked.log >second
 	history=$(tail -1 "$OUT" | jq -c .end.history)
 }
-# Each result with the call that it is for: "find {"q":1} <- result of […]", in the order of the calls; then those without a call.
+# Each result with the call it is for: "find {"q":1} <- result of […]", in the order of the calls; then those without a call.
 results() {
 	jq -r '. as $all | [.[] | select(.role == "assistant")][0].tool_calls // [] | .[] | . as $call
 		| "\(.function.name) \(.function.arguments | fromjson | tojson) <- \([$all[] | select(.role == "tool" and .tool_call_id == $call.id) | .content] | join(","))"' second

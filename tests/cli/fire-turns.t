@@ -1,5 +1,5 @@
 #!/bin/bash
-# What the threads ask of the system before the first request: turns on the processor, and room for open files.
+# The threads' system settings before the first request: turns on the processor, and room for open files.
 . "$TESTS/tap.sh"
 . "$TESTS/fixture.sh"
 
@@ -21,7 +21,8 @@ end() {
 	status_of=$?
 	is $status_of 0 "SIGINT ends the run with 0"
 }
-# Of each thread but the first, in the order of their nice values: policy (0: ordinary, 1: FIFO), and that value where it counts.
+# For each thread but the first, in the order of their nice values: policy (0: ordinary, 1: FIFO), and that value where it
+# counts.
 turns() {
 	for stat in /proc/"$fire"/task/*/stat; do
 		[ "${stat#*task/}" = "$fire/stat" ] || sed 's/.*) //' "$stat" | awk '{ print $39, ($39 ? "-" : $17) }'

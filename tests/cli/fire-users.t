@@ -1,6 +1,6 @@
 #!/bin/bash
-# The users of closed loops: they come in over time, think, keep a pace, hold whole sessions, and go on to the next stage.
-# Runs against a server are checked for relations that hold however busy the machine is. Where a stage's time decides, the run is virtual.
+# The users of closed loops: they come in over time, think, keep a pace, hold whole sessions, and go on to the next stage. Runs against a
+# server are checked for relations holding however busy the machine is. Where a stage's time decides, the run is virtual.
 . "$TESTS/tap.sh"
 . "$TESTS/fixture.sh"
 
@@ -116,8 +116,8 @@ is "$(jq '[group_by(.n - .turn)[] | [(map(.start_ns) | min), 1], [(map(.end_ns) 
 	"closed:users=3 by time never has more than three sessions in progress"
 
 # ---- rounds of a trace ----
-# Three sessions of three turns; each prompt is longer than a block of the cache. Without salt, all but the first round finds all of it there; with it no
-# first turn finds anything, and later turns find what the turns before them left.
+# Three sessions of three turns; each prompt is longer than a block of the cache. Without salt, all but the first round finds all of it
+# there; with it no first turn finds anything, and later turns find the text of the turns before them.
 jq -n -c 'range(3) as $s | range(3) as $t | {id: "\($s)/\($t)", session: "\($s)", turn: $t, context: "session", output_tokens: 2, answer: "fine",
 	messages: [{role: "user", content: ([range(60) | "word\(. * ($s + 2) + $t)"] | join(" "))}]}' >lines
 trace_of lines >talks.trace
@@ -151,8 +151,8 @@ holds '[.[] | .copy // 0 | . == 0] | any' "the first round sends the requests th
 is "$(jq -c '[.[] | select((.copy // 0) != ((.n / 9 | floor) % 64))] | length' rows.json)" 0 "later rounds send the next copy, with its number in the records"
 
 # ---- from the middle of sessions ----
-# Long sessions, of which the server has seen nothing: the first answers of those that begin with their first turn find little in its cache, those of a run
-# that goes on for long find most; so do the first ones of sessions that begin in their middle, after their primers.
+# Long sessions, of which the server has seen nothing: the first answers of those beginning with their first turn find little in its
+# cache, those of a run going on for long find most; so do the first ones of sessions beginning in their middle, after their primers.
 jq -n -c 'range(24) as $s | range(12) as $t | {id: "\($s)/\($t)", session: "\($s)", turn: $t, context: "session", output_tokens: 2, answer: "fine",
 	messages: [{role: "user", content: ([range(60) | "word\(. * ($s + 2) + $t * 7)"] | join(" "))}]}' >lines
 trace_of lines >talks.trace
@@ -171,8 +171,8 @@ yes_if "a run over warm sessions begins as a long one goes on: $primed %, a long
 is "$(jq -c '[.[] | select(.stage == 0)] | length > 6 and length <= 12' rows.json)" true "every warm session was primed by a request of a stage of its own"
 is "$(head -1 run.sched | jq -c '.stages[0].measured')" false "the stage that primes is not measured"
 
-# With salt, the sessions that begin in their middle are copies of their own: in the round in which they come whole, nothing was sent before. The report says
-# what was made of the sessions, and how many were cut.
+# With salt, the sessions beginning in their middle are copies of their own: in the round in which they come whole, nothing was sent before. The report
+# shows the treatment of the sessions, and how many were cut.
 jq -n -c 'range(6) as $s | range(4) as $t | {id: "\($s)/\($t)", session: "\($s)", turn: $t, context: "session", output_tokens: 2, answer: "fine", wait_ns: 30000000,
 	messages: [{role: "user", content: ([range(60) | "word\(. * ($s + 2) + $t * 7)"] | join(" "))}]}' >lines
 trace_of lines >talks.trace

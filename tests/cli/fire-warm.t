@@ -1,5 +1,5 @@
 #!/bin/bash
-# Requests that warm the server up before the schedule begins.
+# Requests warming the server up before the schedule begins.
 . "$TESTS/tap.sh"
 . "$TESTS/fixture.sh"
 
@@ -54,7 +54,7 @@ for more in "--history live" "--threads 2" "--cancel 100%@0s"; do
 	is "$(jq -c 'map(select(.stage == 1)) | .[0:4] | map(.n) | sort == [0,2,3,5]' rows.json)" true "users are all there at the beginning after --warm"
 done
 
-# ---- clients that share a load ----
+# ---- clients sharing a load ----
 ipf-sched constant:rate=100,n=20 -t chat.trace -q -o all.sched
 all=$(body all.sched | wc -l)
 for i in 1 2; do

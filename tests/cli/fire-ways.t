@@ -39,7 +39,7 @@ complains ipf-fire "expected a numeric address, got \"localhost\"" "ipf-fire say
 run ipf-fire -u "$URL" -t chat.trace chat.sched --resolve model.test:127.0.0.1
 status_is 2 "--resolve without a port"
 complains ipf-fire "HOST:PORT:ADDRESS" "ipf-fire says what --resolve may be"
-# also where no URL has this host, so that nothing would be looked up in it
+# in no URL either, so nothing would be looked up in it
 for entry in h:bar:1.2.3.4 h:80x:1.2.3.4 h:0:1.2.3.4 h:65536:1.2.3.4 h:99999999999999999999:1.2.3.4 h:80:1.2.3.4.5 h:80:1.2.3.4,1.2.3.5 \
 	h:80:name "h:80: 1.2.3.4" "h x:80:1.2.3.4" -h:80:1.2.3.4 +h:80:1.2.3.4 "h:80:[127.0.0.1]" "h:80:[::1" "h:80:["; do
 	run ipf-fire -m sim -u "$URL" -t chat.trace chat.sched "--resolve=$entry"
@@ -134,7 +134,7 @@ good "a SOCKS proxy that does not"
 is "$(asked)" "socks5 address 127.0.0.1:$PORT|" "another SOCKS proxy gets the address"
 peer_stop
 
-# ---- HTTP/2 through a proxy that forwards in HTTP/1.1 ----
+# ---- HTTP/2 through a proxy forwarding in HTTP/1.1 ----
 if openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout key.pem -out cert.pem -days 2 -subj /CN=localhost >/dev/null 2>&1 &&
 	. "$TESTS/nginx.sh" && nginx_start "$PORT"; then
 	proxy_start
@@ -199,7 +199,7 @@ run ipf-fire -u "$URL" -t chat.trace chat.sched --proxy "http://me:secret@127.0.
 status_is 1 "a proxy that is not there"
 complains ipf-fire "http://127.0.0.1:$PROXY: cannot connect" "a missing proxy is named without its password"
 
-# A proxy that is killed during the run.
+# A proxy killed during the run.
 proxy_start
 ipf-sched constant:rate=40,for=1h -t chat.trace -o long.sched
 ipf-fire -q -m sim -t chat.trace long.sched -u "$URL" --proxy "http://127.0.0.1:$PROXY" -o gone.records &

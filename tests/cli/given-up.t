@@ -1,10 +1,10 @@
 #!/bin/bash
-# Clients that disconnect: what the server still generated for them, by its counters, against its log.
+# Disconnecting clients: the server's tokens for them afterwards, by its counters, against its log.
 . "$TESTS/tap.sh"
 . "$TESTS/fixture.sh"
 . "$TESTS/scraped.sh"
 
-# Answers take 2 s; a third are given up after 0.6 s. After them come some that are not: when they have ended, the server has no other work.
+# Answers take 2 s; a third are given up after 0.6 s. After them come some others: when they have ended, the server has no other work.
 ipf-prep synthetic -n 170 --input-tokens 20 --output-tokens 40 --reproducible -q -o all.trace
 body all.trace | jq -s -c 'to_entries[] | if .key < 160 and .key % 3 == 0 then .value.hang_up_ns = 600000000 else . end | .value // .' >lines
 seal all.trace lines >t.trace
@@ -22,7 +22,7 @@ for mode in on off; do
 	jq -c '.server.comparison' "$OUT" >comparison
 	is "$(requests $mode.results | jq -s 'map(select(.error.kind == "hung-up")) | length')" $given_up "generate-$mode: requests were given up"
 	is "$(jq .unreceived.requests comparison)" "$given_up" "generate-$mode: the report has their number"
-	# The server's own account, and what came.
+	# The server's own account, and the bytes received.
 	made=$(jq -s 'map(.generated_tokens // .output_tokens) | add' sim.log)
 	came=$(requests $mode.results | jq -s 'map(.output_tokens // 0) | add')
 	counted=$(jq '.output_tokens.server | round' comparison)

@@ -1,6 +1,6 @@
 #!/bin/bash
-# The Grafana dashboards of the history of runs: their JSON, and each of their queries against a real SQLite and a real PostgreSQL that have
-# two runs. Both give the same.
+# The Grafana dashboards of the history of runs: their JSON, and each of their queries against a real SQLite and a real PostgreSQL with two
+# runs. Both give the same.
 . "$TESTS/tap.sh"
 . "$TESTS/fixture.sh"
 . "$TESTS/postgres.sh"
@@ -9,7 +9,7 @@ DASHBOARD=$ROOT/examples/grafana/run-history.json
 LITE=$ROOT/examples/grafana/run-history-sqlite.json
 check=$TESTS/helpers/grafana_dashboard.py
 
-# ---- the files by themselves; what they must have is looked for ----
+# ---- the files by themselves; their required parts are looked for ----
 for file in "$DASHBOARD" "$LITE"; do
 	run python3 "$check" layout "$file"
 	stdout_is "" "${file##*/}: panels have a place, a unit, a description, and queries that choose runs by quoted variables"

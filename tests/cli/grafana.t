@@ -7,7 +7,7 @@
 DASHBOARD=$ROOT/examples/grafana/live-runs.json
 check=$TESTS/helpers/grafana_dashboard.py
 
-# ---- the file by itself; what it must have is looked for ----
+# ---- the file by itself; its required parts are looked for ----
 run python3 "$check" layout "$DASHBOARD"
 stdout_is "" "panels have a place, a unit, a description, a query, and a legend that tells runs and stages apart"
 status_is 0 "the JSON of the dashboard is right"
@@ -35,8 +35,8 @@ ipf-sched -q constant:rate=20,n=25 constant:rate=30,n=35 -t t.trace -o s.sched
 ipf-fire -q -m sim -u "$URL" -t t.trace s.sched -o run.records
 half=$(($(wc -l <run.records) / 2))
 
-# ---- collected live, in three parts, each of which Prometheus sees before the next one: so all counters grow ----
-# Over a time, because what is scraped ends with the program.
+# ---- collected live, in three parts, each of which Prometheus sees before the next one: all counters grow ----
+# Over a time, because scraping ends with the program.
 both() { # PROMQL COMPARISON: true of both jobs, scraped and pushed
 	curl -sf --data-urlencode "query=count(($1) $2) == 2" "$PROMETHEUS/api/v1/query" | jq -e '.data.result[0]'
 }

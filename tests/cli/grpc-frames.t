@@ -47,7 +47,7 @@ is "$(went closed | sed 's/|[^|]*|.*//' | sed 's/^reset$/cut/' | sort -u)" cut "
 is "$(went reset | cut -d'|' -f1 | sort -u)" reset "a stream that is reset"
 contains "$(went reset)" "CANCEL" "a reset stream has its reason"
 
-# A server that closes its connection after each request: what it sent before is read, and what it has not processed is sent on another one.
+# A server closing its connection after each request: its bytes are read, and unprocessed requests are sent on another one.
 ipf-sched -q closed:users=1,n=6 -t one.trace -o three.sched # in place of the three
 is "$(went goodbye)" "ok||abcd|2|length" "a request sent after the server's GOAWAY is sent again on another connection"
 is "$(jq -c 'select(.n != null) | .connection.id' goodbye.records | sort -u | wc -l)" 6 "requests after GOAWAY get connections of their own"
@@ -59,7 +59,7 @@ contains "$(went closed-behind)" "ok||abcd|2|length" "an end without GOAWAY leav
 is "$(jq -c 'select(.n != null and .status == 200) | .headers' closed-behind.records |
 	sort -u)" '{"grpc-status":"0"}' "an end without GOAWAY leaves the status of the response before it"
 
-# The time of a message is that of the read with its last byte, not its first.
+# The time of a message is the time of the read with its last byte, not its first.
 is "$(ipf-collect -q late-end.records |
 	jq -c 'select(.n == 0) | .ttft_ns >= 100000000')" true "an event's time is its end's"
 is "$(jq -c 'select(.n == 0) | [.reads[0][1], (.reads | length) > 1]' late-end.records)" '[7,true]' "the event with the late end began in an earlier read"

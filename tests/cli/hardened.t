@@ -1,5 +1,5 @@
 #!/bin/bash
-# What is built is hardened, as SECURITY.md says: programs and library.
+# Binaries are hardened, as SECURITY.md says: programs and library.
 . "$TESTS/tap.sh"
 [ -z "${SANITIZE:-}" ] || skip_all "sanitizers have checks of their own"
 command -v readelf >/dev/null || skip_all "readelf is not installed"
@@ -15,7 +15,7 @@ for file in "$BIN"/ipf-{prep,sched,fire,collect,report,sim} "$BUILD"/library/lib
 	has "$file" "overrun stack frames are noticed" "__stack_chk_fail" --dyn-syms
 	grep -q -e -O0 "$BUILD/flags" || has "$file" "copies are checked against the size of their target" "__[a-z]+_chk" --dyn-syms
 done
-# Debian's start files say nothing of that, so that a program does not say it either.
+# Debian's start files say nothing of that, so a program does not say it either.
 [ "$(uname -m)" != x86_64 ] || has "$BUILD/lib/error.o" "jumps and returns can be checked by the processor" "IBT, SHSTK" -n
 for file in "$BIN"/ipf-{prep,sched,fire,collect,report,sim}; do
 	has "$file" "is position-independent" "FLAGS_1.*PIE" -d

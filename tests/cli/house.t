@@ -1,5 +1,5 @@
 #!/bin/sh
-# Rules of the house that a machine can hold: sizes, layers, and calls that we do without.
+# Rules of the house a machine can hold: sizes, layers, and calls we do without.
 . "$TESTS/tap.sh"
 work=$PWD
 cd "$TESTS/.." || exit 1
@@ -42,7 +42,7 @@ is "$(for test in "$TESTS"/*/*.t; do
 	! head -n 1 "$test" | grep -q bash || test -x "$test" || echo "$test"
 done)" "" "tests for bash are executable"
 if git ls-files --error-unmatch Makefile >/dev/null 2>&1; then
-	# what begins as programs, objects and archives do
+	# the first bytes of programs, objects and archives
 	is "$(git ls-files -z |
 		xargs -0 grep -lE --binary-files=text "$(printf '^(\177ELF|!<arch>)')" -m 1 --)" "" "nothing that was built is kept in the repository"
 else

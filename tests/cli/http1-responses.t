@@ -1,5 +1,5 @@
 #!/bin/sh
-# What curl says of the odd responses that the HTTP/1.1 reader is tested with: the table has every difference, and why.
+# curl's view of the odd responses the HTTP/1.1 reader is tested with: the table has every difference, and why.
 . "$TESTS/tap.sh"
 
 command -v python3 >/dev/null || skip_all "python3 is not installed"

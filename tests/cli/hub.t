@@ -1,6 +1,6 @@
 #!/bin/bash
-# Tokenizers and data sets by their names on the Hugging Face hub: the cache of its own clients, what is fetched and kept there, tokens,
-# and what goes wrong. Against a server with the hub's routes on this machine.
+# Tokenizers and data sets by their names on the Hugging Face hub: the cache of its own clients, files fetched and kept there, tokens,
+# and errors. Against a server with the hub's routes on this machine.
 . "$TESTS/tap.sh"
 
 command -v python3 >/dev/null || skip_all "no python3"
@@ -141,7 +141,7 @@ cp "$data/gemma.json" local/openai-community/gpt2
 	count gpt2
 	complains ipf-prep "for the model of this name, write hf://gpt2" "a folder without a tokenizer says so")
 
-# ---- the other programs, and what the streams say ----
+# ---- the other programs, and the streams' entries ----
 rm -rf "$cache/models--gpt2"
 ipf-prep sharegpt "$TESTS/../examples/chat.json" -q -n 3 -t gpt2 -o t.trace 2>said
 matches "$(cat said)" "^ipf-prep: fetching tokenizer.json of gpt2" "-q does not silence it"
@@ -192,7 +192,7 @@ put own/gated llama "gated yes"
 count own/gated
 complains ipf-prep "access is restricted: accept the licence at http://127.0.0.1:$port/own/gated, then set HF_TOKEN" "a gated model"
 HF_TOKEN=t count own/gated
-complains ipf-prep "then use a token of that account" "ipf-prep says that a gated model needs an account"
+complains ipf-prep "then use a token of this account" "ipf-prep says that a gated model needs an account"
 for host in 127.evil.example 192.0.2.1 hub.example; do
 	HF_ENDPOINT=http://$host HF_TOKEN=t count own/tok
 	status_is 2 "ipf-prep sends no token to http://$host"
@@ -205,7 +205,7 @@ put own/insecure llama "insecure http://192.0.2.1/x"
 HF_TOKEN=t count own/insecure
 complains ipf-prep "redirected to http: only https is supported" "a large file elsewhere without TLS"
 
-# ---- what is not there ----
+# ---- missing files ----
 count own/nothing
 status_is 1 "a missing model ends with 1"
 HF_TOKEN=t count own/Llama-3.1-8B
@@ -237,7 +237,7 @@ status_is 1 "a path stays a path"
 count none/none.json
 contains "$(cat "$ERR")" "none/none.json: cannot open" "a path with the form of a name stays a path"
 
-# ---- answers that are wrong ----
+# ---- wrong answers ----
 for rule in "wrong yes" "more yes" "status 500" "status 418" "status 304" "noheaders yes"; do
 	put "own/bad" llama "$rule"
 	count own/bad
@@ -293,7 +293,7 @@ wait $four
 is "$(cat both.[1-4] | sort -u | wc -l)" 1 "four at once agree"
 is "$(grep -c 'GET /lfs/models/own/both' hub.log)" 1 "one of them fetched"
 
-# ---- what stands in the cache's way ----
+# ---- obstacles to the cache ----
 put own/way llama
 mkdir -p "$cache/models--own--way/blobs"
 blob=$(sha256sum "$data/llama.json" | cut -d ' ' -f 1)

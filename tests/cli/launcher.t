@@ -1,5 +1,5 @@
 #!/bin/bash
-# ipf, the launcher: what it lists comes from the makefiles; what it is given reaches make as it is; mistakes are one line. ipf doctor.
+# ipf, the launcher: its list comes from the makefiles; its arguments reach make unchanged; mistakes are one line. ipf doctor.
 . "$TESTS/tap.sh"
 
 ipf=$BIN/ipf
@@ -38,7 +38,7 @@ wrong 'unknown option -r' run -r 4
 wrong 'unexpected argument "chat.json": values belong to options, as in --data chat.json' run chat.json
 wrong '--completion: expected bash, zsh or fish, got "tcsh"' --completion tcsh
 
-# ---- what reaches make ----
+# ---- arguments for make ----
 mkdir bin
 cat >bin/make <<'MAKE'
 #!/bin/sh
@@ -64,7 +64,7 @@ as_make '<DATA=a b'\''"`x`$(touch y)
 as_make '<OUT=>' "also an empty one" run --out ''
 is "$(ls y 2>/dev/null)" "" "values are not executed"
 
-# The README's commands have options that exist.
+# The README's commands have existing options.
 grep -oE '`ipf (capacity|compare|replay|cache|plan|run) [^`]*`' "$TESTS/../README.md" | tr -d '`' >commands
 yes_if "the README has commands" test "$(wc -l <commands)" -ge 5
 while read -r _ words; do

@@ -1,5 +1,5 @@
 #!/bin/sh
-# libipf: what is installed, by pkg-config alone; the same rows, schedules and tokens as the programs; no leak; what its interface is.
+# libipf: its installed files, by pkg-config alone; the same rows, schedules and tokens as the programs; no leak; its interface.
 . "$TESTS/tap.sh"
 . "$TESTS/fixture.sh"
 
@@ -141,7 +141,7 @@ run env IPF_FIRE_TIMEOUT=nonsense ./benchmark nothttp://x sim 1 1
 status_is 2 "a URL that is none, whatever the environment says"
 stderr_contains "nothttp" "the benchmark names a wrong URL"
 
-# Long enough that no machine is through with it before it is stopped.
+# Long enough: no machine is through with it before it is stopped.
 ipf-sched -q closed:users=1,n=2000 -t chat.trace -o long.sched
 ipf-sched -q closed:users=1,n=2 -t chat.trace -o short.sched
 for who in start first_byte part end thread; do

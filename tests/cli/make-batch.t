@@ -1,5 +1,5 @@
 #!/bin/bash
-# batch.mk: requests are handed over as a file, the status is asked for, and the makespan is that of the server.
+# batch.mk: requests are handed over as a file, the status is asked for, and the makespan is the server's.
 . "$TESTS/tap.sh"
 . "$TESTS/fixture.sh"
 { command -v jq && command -v curl; } >/dev/null || skip_all "jq or curl is not installed"

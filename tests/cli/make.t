@@ -1,13 +1,13 @@
 #!/bin/sh
-# The Makefile: what is out of date is built and nothing else, and install puts everything where a user looks.
+# The Makefile: outdated files are built and nothing else, and install puts everything where a user looks.
 . "$TESTS/tap.sh"
 
 [ -z "${SANITIZE:-}" ] || skip_all "the same under every sanitizer"
 mkdir tree
 (cd "$TESTS/.." && tar -cf - --exclude=.build Makefile lib libipf ipf-* share examples/grafana examples/library) |
 	tar -xf - -C tree
-# What was built for these tests has shown that everything compiles: objects come from there, with the flags that they have, but for one program and a
-# room of lib. Elsewhere, or with other flags, everything is compiled here.
+# The build for these tests has shown that everything compiles: objects come from there, with the flags they have, but for one program and a room of
+# lib. Elsewhere, or with other flags, everything is compiled here.
 tests_build=$BUILD
 unset BUILD prefix DESTDIR
 if [ "$tests_build" = "$(cd "$TESTS/.." && pwd)/.build" ]; then

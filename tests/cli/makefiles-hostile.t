@@ -1,6 +1,6 @@
 #!/bin/bash
 # Values of the makefiles' variables are data: make and the shell execute nothing of them. Each variable gets each value. The
-# programs are stand-ins, which only write the files that they are asked for.
+# programs are stand-ins, which only write the files they are asked for.
 . "$TESTS/tap.sh"
 SHARE=$(cd "$TESTS/../share/ipf" && pwd)
 export XDG_RUNTIME_DIR=$PWD
@@ -36,7 +36,7 @@ plain="-x ';touch canary;' \";touch canary;\" \`touch canary\`; touch canary | t
 refused=('$(touch canary)' '$(shell touch canary)')
 variables_of() { sed -nE 's/^([A-Z_]+) *\?=.*#:.*/\1/p' "$@" | sed 's/_NAME$/_4/' | sort -u; }
 
-attack() { # MAKEFILE: in a folder of its own; prints each value that is executed, or not refused
+attack() { # MAKEFILE: in a folder of its own; prints each value executed, or not refused
 	local file=$SHARE/$1.mk name=$1 variables own variable value got together=() count=0
 	mkdir "$1" && cd "$1" || exit
 	echo '{"prompt":"x"}' >data

@@ -1,12 +1,12 @@
 #!/bin/bash
-# Live figures of the makefiles: what is sampled while a run lasts is in its report, UNTIL_STABLE ends it, and its records are whole
-# whatever becomes of the ipf-collect that follows it.
+# Live figures of the makefiles: samples of a run are in its report, UNTIL_STABLE ends it, and its records are whole whatever
+# becomes of the ipf-collect following it.
 . "$TESTS/tap.sh"
 SHARE=$(cd "$TESTS/../share/ipf" && pwd)
 export XDG_RUNTIME_DIR=$PWD
 unset MAKEFLAGS MAKELEVEL MODEL DATA V
 server_start --step-base 5ms --step-per-seq 0
-# Notes the process that follows a run.
+# Notes the process following a run.
 mkdir bin
 cat >bin/ipf-collect <<END
 #!/bin/sh
@@ -20,12 +20,12 @@ set -- -f "$SHARE/run.mk" URL="$URL" MODEL=sim REQUESTS=2000 INPUT=32 OUTPUT=8
 again() { run make "$@"; }
 made() { sed -nE 's/^(set -f; )?(env -S ")?(ipf-[a-z]+).*/\3/p; s/^exec sh .*measure\.sh .*/ipf-fire/p' "$OUT" | sort | tr '\n' ' '; }
 whole() { plain "$1" | tail -1 | jq -e .end >/dev/null; }
-followers() { # of runs in this folder whose files are in FOLDER
+followers() { # the followers of runs in this folder whose files are in FOLDER
 	grep -lz -e "$1/part" /proc/[0-9]*/cmdline 2>/dev/null |
 		while read -r file; do [ "$(readlink "${file%cmdline}cwd")" != "$PWD" ] || { tr "\0" " " <"$file"; } 2>/dev/null | grep -E "^(ipf-|tail|[^ ]*/ipf-)"; done
 }
 
-# ---- a run that ends when it is stable --------------------------------------------------------------------------------
+# ---- a run ending when it is stable --------------------------------------------------------------------------------
 stable=("STAGES=closed:users=4,for=100s" "UNTIL_STABLE=50%,windows=2,window=300ms" SCRAPE="a=$URL b=$URL" COLLECT_OPTIONS="--every 200ms" OUT="out")
 again "$@" "${stable[@]}"
 status_is 0 "UNTIL_STABLE ends with 0"

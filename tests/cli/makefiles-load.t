@@ -1,7 +1,6 @@
 #!/bin/bash
-# The makefiles that find a server's limits or compare servers: profile, capacity, compare. Each once, and again with nothing to do; the
-# ones that make several runs are interrupted and go on. Where figures
-# decide, runs are virtual, so that every machine finds the same limits.
+# The makefiles to find a server's limits or compare servers: profile, capacity, compare. Each once, and again with nothing to do; the
+# ones making several runs are interrupted and go on. Where figures decide, runs are virtual, so every machine finds the same limits.
 . "$TESTS/tap.sh"
 SHARE=$(cd "$TESTS/../share/ipf" && pwd)
 PATH=$BIN:$PATH

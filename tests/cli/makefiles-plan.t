@@ -1,6 +1,6 @@
 #!/bin/bash
-# plan.mk: how many servers a recorded trace needs in each window, by a twin of one of them; in virtual time, so that every machine has the
-# same answer.
+# plan.mk: how many servers a recorded trace needs in each window, by a twin of one of them; in virtual time, so every machine has the same
+# answer.
 . "$TESTS/tap.sh"
 SHARE=$(cd "$TESTS/../share/ipf" && pwd)
 PATH=$BIN:$PATH
@@ -9,7 +9,7 @@ unset MAKEFLAGS MAKELEVEL MODEL DATA V
 mkdir "a folder"
 cd "a folder" || exit
 
-# Batches of 4 steps of 10 ms: 100 tokens of prompt and 20 of answer take 10 + 20 * 10 / 4 ms, so that one server can do 16.7 a second.
+# Batches of 4 steps of 10 ms: 100 tokens of prompt and 20 of answer take 10 + 20 * 10 / 4 ms, so one server can do 16.7 a second.
 cat >server.json <<'END'
 {"ipf": "twin", "version": 1, "parameters": {"step_base_ns": {"value": 10000000}, "step_per_sequence_ns": {"value": 0},
  "prefill_tokens_per_s": {"value": 10000}, "most_sequences": {"value": 4}}, "fit": {"error": {"ttft": {"p50": 0.05, "p99": 0.5}}}}
@@ -59,7 +59,7 @@ is "$(jq -c '[.output, .input, .cache, .windows[].replicas]' long/plan.json)" '[
 contains "$(cat long/plan.txt)" "traffic times 1, answers times 2" "plan.txt has the factors of traffic and answers"
 contains "$(cat long/plan.html)" "output_tokens=x2" "plan.html has the factor of answers"
 
-# ---- what if ----
+# ---- the variants ----
 # A KV cache of 24 blocks holds three requests of 120 tokens.
 jq '.parameters.kv_blocks.value = 24' server.json >tight.json
 plan OUT=if TWIN=tight.json PRICE=2 what-if

@@ -1,5 +1,5 @@
 #!/bin/bash
-# study.mk: a matrix of models, servers and loads; a cell that fails, what is missing, one table of all.
+# study.mk: a matrix of models, servers and loads; a failing cell, missing values, one table of all.
 . "$TESTS/tap.sh"
 SHARE=$(cd "$TESTS/../share/ipf" && pwd)
 PATH=$BIN:$PATH
@@ -15,7 +15,7 @@ cell=my-study
 study() { run make -s -f "$SHARE/study.mk" OUT="$cell" SERVERS="a=$one b=$two" STAGES_few=constant:rate=40,n=6 REQUESTS=60 INPUT=16 OUTPUT=2 "$@"; }
 sent() { sed -n 's/^\(.*\/\)records.zst: .* requests .*/\1/p' "$ERR" | tr '\n' ' '; }
 
-# ---- a cell that fails ---------------------------------------------------------------------------------------------
+# ---- a failing cell ---------------------------------------------------------------------------------------------
 study MODELS=org/m LOADS=few FIRE_OPTIONS_a=--nonsense
 status_is 2 "a study with a cell that fails"
 yes_if "a study measures the other cells" test -s "my-study/org_m/b/few/records.zst"

@@ -65,7 +65,7 @@ contains "$(head -c 400 run/report.html)" "<!DOCTYPE html>" "reports are made be
 again OUT=wrong SLO=model=x:ttft=1s
 is "$status $(ls wrong/*records.zst 2>/dev/null)" "2 " "wrong objectives are refused before anything is sent"
 contains "$(cat "$ERR")" "the objectives of a class belong to the trace: ipf-prep --slo model=x:ttft=1s" "make says where objectives of a class belong"
-# In the background of a script, the shell ignores the signal that ends ipf-fire.
+# In the background of a script, the shell ignores the signal ending ipf-fire.
 sh -c "trap '' INT; exec make -s -f '$SHARE/run.mk' URL='$URL' MODEL=sim REQUESTS=200 INPUT=32 OUTPUT=4 RATE=30 FOR=1m WARMUP=0 OUT=ignored" >ignored.out 2>&1 &
 maker=$!
 wait_for test -s ignored/part.records.zst

@@ -1,11 +1,11 @@
 #!/bin/bash
 # The manual pages' EXAMPLES, run as they stand there, one page after another in one folder; only the server's address is replaced
-# and what is sent is cut to a second.
+# and the load is cut to a second.
 . "$TESTS/tap.sh"
 . "$TESTS/fixture.sh"
 . "$TESTS/s3.sh"
 
-# What a reader would bring: data sets, a trace of more than half an hour, another client's results, a descriptor, a key, a Pushgateway, a bucket.
+# A reader's own files: data sets, a trace of more than half an hour, another client's results, a descriptor, a key, a Pushgateway, a bucket.
 cp "$ROOT/examples/chat.json" ShareGPT_V3.json
 awk 'BEGIN { print "TIMESTAMP,ContextTokens,GeneratedTokens"
 	for (i = 0; i < 120; i++) printf "2024-06-11 09:%02d:%02d.%07d,%d,%d\n", i / 2, i % 2 * 30, 1234567 + i, 20 + i, 10 + i % 7 }' \

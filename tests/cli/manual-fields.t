@@ -1,5 +1,5 @@
 #!/bin/bash
-# Every member that stands in a stream is described in the stream's manual page (or, common to all, in ipf(7)).
+# Every member standing in a stream is described in the stream's manual page (or, common to all, in ipf(7)).
 . "$TESTS/tap.sh"
 . "$TESTS/fixture.sh"
 
@@ -42,7 +42,7 @@ for kind in trace schedule records results; do
 	is "$missing" "" "ipf-$kind(5) describes every member that the stream has"
 done
 
-# The blocks of the JSON report: the manual has the members that the schema has from the catalogue. Latencies are those of
+# The blocks of the JSON report: the manual has the members the schema has from the catalogue. Latencies are those of
 # ipf-report-definitions(1), which unit/test_report_catalogue holds against the catalogue.
 sed -n '/^BLOCK = {/,/^DIST = {/p' "$ROOT"/ipf-report/*.[15] | sed -e '/^DIST/d' -e 's/\\-/-/g' | grep -o '"[a-z0-9_.-]*"' | tr -d '"' |
 	sort -u >members

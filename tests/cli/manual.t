@@ -7,11 +7,11 @@ ROOT=$TESTS/..
 options_of() { # PROGRAM [COMMAND]
 	"$BIN/$1" ${2:+"$2"} --help | sed -nE 's/^ {2}(-., | {4})(--[a-z][a-z0-9-]*).*/\2/p' | sort -u
 }
-documented() { # PAGE: the long options that have an entry (.It) of their own
+documented() { # PAGE: the long options with an entry (.It) of their own
 	sed -n '/^\.It Fl/p' "$1" | grep -oE 'Fl -[a-z][a-z0-9-]*' | sed 's/Fl /-/' | sort -u
 }
 
-# The pages of programs whose commands share the page: options of any of them. Those that all have are in ipf(7).
+# The pages of programs whose commands share the page: options of any of them. Common ones are in ipf(7).
 commands_of() { # PROGRAM
 	case $1 in
 	ipf-prep) echo stat fit tokenize ;;
@@ -66,7 +66,7 @@ for command in "ipf-prep anonymize" "ipf-report compare" "ipf-report export" "ip
 	done
 done
 
-# Names that tables have: the entry of an option in ipf-report(1) has those that the program accepts.
+# Names that tables have: the entry of an option in ipf-report(1) has those the program accepts.
 missing_from() { # OPTION, names on standard input
 	awk -v option="-$1" '/^\.It / { inside = $3 == option } inside' "$ROOT/ipf-report/ipf-report.1" >entry
 	while read -r name; do grep -qw -e "$name" entry || printf '%s ' "$name"; done
@@ -103,7 +103,7 @@ fi
 # A command that does not fit a line of 80 columns has to say where it goes on, or cannot be copied from the page.
 is "$(grep -nE '^\.Dl .{68,}' $(manual_pages))" "" "no command is broken by the page's width"
 
-# Cross references lead to pages that exist.
+# Cross references lead to existing pages.
 for page in $(manual_pages); do
 	sed -n 's/^\.Xr \(ipf[a-z_-]*\) \([0-9]\).*/\1.\2/p' "$page"
 done | sort -u >references

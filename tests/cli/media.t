@@ -10,7 +10,7 @@ requests() { # TRACE: its requests
 	body "$1" | jq -c 'select(.id != null)'
 }
 
-# ---- synthetic media are what they say, by decoders that are not ours ----
+# ---- synthetic media are of the stated kind, by decoders of others ----
 
 ipf-prep synthetic -n 6 --input-tokens 20 --images 2x64x48,bytes=4kB --audio uniform:1s-2s,rate=8000 --video 2sx32x16,fps=3 -q -o a.trace
 cat >decode.py <<'END'
@@ -79,7 +79,7 @@ is "$(requests inline.trace | jq -r '.messages[0].content[0].image_url.url' | se
 	"$(ipf-prep synthetic -n 1 --images 1x64x64 --seed 1 -q -o one.trace && requests one.trace | "$bodies" /dev/stdin one.trace.media chat | cut -d ' ' -f 2)" \
 	"a trace on standard output contains its media"
 
-# ---- what is sent, in the shape of each API ----
+# ---- requests, in the shape of each API ----
 
 mkdir kept
 peer_start "$TESTS/helpers/body_keeper.py" kept
@@ -201,7 +201,7 @@ requests part.trace >part.requests
 "$bodies" part.requests part.trace.media chat >got
 sed 2q want | same got /dev/stdin "a part of a trace has a media file of its own"
 
-# ---- what is wrong ----
+# ---- errors ----
 
 ln -s /etc data/out
 printf '{"messages": [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "%s"}}]}]}\n' ../a.trace /etc/passwd out/passwd none.png \
@@ -228,5 +228,5 @@ mv a.trace.media moved
 fails "a trace without its media file" 'the trace has no media file' -t a.trace
 fails "a file that is none" 'not a media file' -t a.trace --media a.requests
 head -c 2000 moved >short
-fails "a media file of another trace" 'is it that of the trace?' -t a.trace --media short
+fails "a media file of another trace" 'does it belong to the trace?' -t a.trace --media short
 fails "an API of plain prompts" 'does not accept media' -t a.trace --media moved --api openai-completions

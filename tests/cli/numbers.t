@@ -1,5 +1,5 @@
 #!/bin/bash
-# Numbers in streams that no run has: status 3 with line and field, not an overflow, an allocation of gigabytes or a figure.
+# Impossible numbers in streams: status 3 with line and field, not an overflow, an allocation of gigabytes or a figure.
 . "$TESTS/tap.sh"
 . "$TESTS/fixture.sh"
 

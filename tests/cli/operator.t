@@ -84,7 +84,7 @@ is "$(get "$GROUP/benchmarks/waits" '.status.conditions[] | select(.type == "Ver
 	"False INVALID load_delivered: 3 of 240" "a verdict has its reason" # exact: made up
 is "$(requests "POST $BATCH/jobs")" "$made" "a restarted operator makes no second Job"
 
-# ---- conflicts, 410, connections that are cut, lines that are too long, an API server that is away ----
+# ---- conflicts, 410, cut connections, lines too long, an API server away ----
 test_api "conflict?count=2"
 make_one conflict 8002
 comes_to conflict "Running Measuring" "a conflict is tried again"
@@ -111,7 +111,7 @@ test_api cut
 make_one after-away 8007
 comes_to after-away "Running Measuring" "an API server that does not answer is asked again"
 
-# ---- presets, and what is wrong ----
+# ---- presets, and errors ----
 make_one from-preset 8008 ', "preset": "missing"'
 comes_to from-preset "Pending PresetNotFound" "a preset that does not exist is awaited"
 make_one missing 8009 ', "suspend": true, "model": "of-preset", "pod": {"cpu": "1"}'
@@ -176,12 +176,12 @@ wait $operator
 is $? 0 "SIGTERM ends it in good order"
 is "$(grep -c secret-token operator.err)" 0 "messages of the operator do not contain its token"
 
-# ---- what its pods run ----
+# ---- its pods ----
 cp -r "$ROOT/share/ipf" programs
 cp "$ROOT/examples/kubernetes/operator/benchmark.sh" programs
 server_start
 mkdir work
-measure() { # RUN VARIABLE=VALUE…: as in a pod. A burst lasts until its last answer, so that it has a rate on a busy machine.
+measure() { # RUN VARIABLE=VALUE…: as in a pod. A burst lasts until its last answer, so it has a rate on a busy machine.
 	name=$1
 	shift
 	run env WORK="$PWD/work" RUN="$name" MESSAGE="$PWD/message" URL="$URL" MODEL=sim STAGES=burst:n=10 REQUESTS=50 INPUT=20 \

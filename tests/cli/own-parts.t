@@ -1,6 +1,6 @@
 #!/bin/bash
-# Headers and body members of single requests ("headers" and "body" of ipf-trace(5)): what arrives at a server that keeps them, over HTTP/1.1 and 2, of later
-# turns too; and what is refused.
+# Headers and body members of single requests ("headers" and "body" of ipf-trace(5)): their arrival at a server keeping them, over HTTP/1.1 and 2, of
+# later turns too; and refusals.
 . "$TESTS/tap.sh"
 . "$TESTS/fixture.sh"
 . "$TESTS/nginx.sh"
@@ -16,7 +16,7 @@ ipf-prep sharegpt "$ROOT/examples/chat.json" --turns all --output-tokens 3 -n 20
 # shellcheck disable=SC2016 # jq's variables
 remake plain.trace own.trace '. + {headers: {"X-Tenant": .id, "x-empty": "", "User-Agent": "mine"}, body: {priority: (.id | length), temperature: 0.5, nested: {a: [1, null]}}}'
 
-# ---- what is sent ----------------------------------------------------------------------------------------------------
+# ---- requests ----------------------------------------------------------------------------------------------------
 
 mkdir kept
 peer_start "$TESTS/helpers/body_keeper.py" kept
@@ -81,7 +81,7 @@ is "$(jq -c '.[1]' priorities | sort -u)" 0.5 "later turns have their own member
 run ipf-fire -u "$URL" -m sim -t own.trace --probe -o /dev/null
 contains "$(cat "$ERR")" "X-Tenant: [redacted]" "a probe names the headers"
 
-# ---- what is refused -------------------------------------------------------------------------------------------------
+# ---- refusals -------------------------------------------------------------------------------------------------
 
 refused() { # JQ MESSAGE
 	remake plain.trace bad.trace "$1"
@@ -114,7 +114,7 @@ send -t escaped.trace bad.sched -o bad.records
 stderr_contains 'body: "messages": other members of the request set it' "however it is written"
 yes_if "the escaped trace has the escaped name" grep -q 'messag\\u0065s' escaped.trace
 
-# ---- what is left of them --------------------------------------------------------------------------------------------
+# ---- their traces --------------------------------------------------------------------------------------------
 
 run ipf-prep anonymize own.trace -o anonymous.trace
 status_is 0 "ipf-prep anonymize ends with 0 for requests with headers"

@@ -15,7 +15,7 @@ is "$(make -pn -C "$ROOT" help 2>/dev/null | sed -n 's/^DEBS := //p' | tr ' ' '\
 	"$(sed -n '/^Build-Depends:/,/^Rules/p' "$debian/control" | grep -oE '[a-z0-9.-]+-dev' | sort)" "the package is built with what the Makefile needs"
 run make -n -f "$debian/rules" -C "$ROOT" override_dh_auto_install
 contains "$(cat "$OUT")" "dh_auto_install -- prefix=/usr libdir=/usr/lib/" "the rules are a makefile, which installs under /usr"
-# what `make install` installs goes into one package each
+# each file of `make install` goes into one package
 unset DESTDIR prefix
 run make -n -C "$ROOT" install prefix=/usr libdir=/usr/lib/any zshcompletions=/usr/share/zsh/vendor-completions
 status_is 0 "make install says what it would do"

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Wrong usage and bad input, one after another: one line that says what and where, the documented status, and what was good is
-# there and whole.
+# Wrong usage and bad input, one after another: one line with the fault and the place, the documented status, and the good
+# part is there and whole.
 . "$TESTS/tap.sh"
 . "$TESTS/fixture.sh"
 
@@ -34,7 +34,7 @@ wrong 2 yaml ipf-report chat.results -f yaml
 wrong 2 token-ish ipf-collect chat.records --itl token-ish
 wrong 2 no-such-api ipf-fire -u "$URL" -t chat.trace chat.sched --api no-such-api
 
-# A trace that is empty: sealed, but without a request; and an empty file.
+# An empty trace: sealed, but without a request; and an empty file.
 printf '[]' >empty.json
 run ipf-prep sharegpt empty.json -o empty.trace
 isnt "$status" 1 "an empty dataset is no failure of the system"
@@ -50,7 +50,7 @@ wrong 3 trace ipf-fire -u "$URL" -m sim -t other.trace chat.sched
 is "$(curl -s "$URL/metrics" |
 	awk '/^vllm:request_success_total/ { n += $NF } END { print n + 0 }')" 12 "no request is sent with another trace"
 
-# A file that is not UTF-8; an array cut in the middle; a file of something else.
+# A file not in UTF-8; an array cut in the middle; a file of something else.
 printf '[{"id":"a","conversations":[{"from":"human","value":"hello there my friend"},{"from":"gpt","value":"good day to you, how are you"}]},\n' >start
 { cat start; \
 	printf '{"id":"b","conversations":[{"from":"human","value":"caf\351 or tea, my dear friend"},{"from":"gpt","value":"tea if you please, thanks"}]}]\n'; } >latin1.json
@@ -81,7 +81,7 @@ wrong 1 no-such-host.invalid ipf-fire -u http://no-such-host.invalid:8000 -m sim
 wrong 1 "Connection refused" ipf-fire -u http://127.0.0.1:9 -m sim -t chat.trace chat.sched -o dead.records
 yes_if "runs that could not begin leave nothing behind" test ! -e dead.records
 
-# In a pipe the program that failed says why; those after it end with 3, and say nothing more.
+# In a pipe the program failing says why; those after it end with 3, and say nothing more.
 pipe() { # COMMAND STATUSES MESSAGE
 	bash -c "$1"'
 		echo "${PIPESTATUS[*]}" >statuses' >pipe.out 2>pipe.err
@@ -103,8 +103,8 @@ pipe "$dead chat.sched | ipf-collect --explain" "1 3" "ipf-fire: http://127.0.0.
 wrong 3 "standard input: empty" ipf-collect <empty
 wrong 3 "empty: empty" ipf-collect empty
 
-# A server that goes away in the middle is no failure of ours: the run ends, and every request is told of. The rest of the schedule comes when
-# the server has gone.
+# A server going away in the middle is no failure of ours: the run ends, and every request is told of. The rest of the schedule comes when the
+# server has gone.
 server_start --log gone.log
 ipf-sched constant:rate=20,for=3s -t chat.trace -q -o gone.sched
 mkfifo rest

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Closed loops end to end, and what follows them: as many in flight as there are users, the trace gone round until the time is up;
-# after a stage that is bounded by a count, the next begins when its last answer is there.
+# Closed loops end to end, and the stages after them: as many in flight as there are users, the trace gone round until the time is
+# up; after a stage bounded by a count, the next begins when its last answer is there.
 . "$TESTS/tap.sh"
 . "$TESTS/fixture.sh"
 . "$TESTS/together.sh"
@@ -26,7 +26,7 @@ sent_by() { # COMMAND… -- STAGE…
 	body run.results | jq -c 'select(has("n"))' >rows.json
 	ipf-report -f json run.results >report.json
 }
-# The most requests of a stage that were in flight at once.
+# The most requests of a stage in flight at once.
 most() { # STAGE
 	jq -s -r --argjson stage "$1" 'map(select(.stage == $stage))[] | "\(.start_ns) 1", "\(.end_ns) -1"' rows.json |
 		sort -k 1n -k 2n |
@@ -53,7 +53,7 @@ is "$(jq -s -c 'map(select(.stage == 2)) | sort_by(.n) | map(.due_ns)' rows.json
 	"stages after a closed loop are due from the end of its time"
 is "$(jq -s 'map(select(.ok | not)) | length' rows.json)" 0 "every request succeeds"
 
-# A warm-up does not put the prompts that are measured after it into the server's prefix cache.
+# A warm-up does not put the prompts measured after it into the server's prefix cache.
 jq -n -c 'range(400) | tostring | {id: ., messages: [{role: "user", content: ("\(.) of four hundred, " * 9)}], output_tokens: 12}' >lines
 trace_of lines >chat.trace
 virtual closed:users=2,for=400ms,warmup closed:users=2,for=1s

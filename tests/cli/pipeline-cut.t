@@ -1,13 +1,13 @@
 #!/bin/sh
-# A stream that was cut, wherever that is: its reader says so in one line with the number of good lines, works with these,
-# writes its own output whole and ends with 3.
+# A cut stream, wherever it ends: its reader says so in one line with the number of good lines, works with these, writes
+# its own output whole and ends with 3.
 . "$TESTS/tap.sh"
 . "$TESTS/fixture.sh"
 
 small_run
 for stream in trace sched records results; do zstd -q "chat.$stream" -o "chat.$stream.zst"; done
 
-read_stream() { # KIND FILE: by the program that comes next
+read_stream() { # KIND FILE: by the program coming next
 	case $1 in
 	trace) run ipf-sched constant:rate=25 -t "$2" -o next ;;
 	sched) run ipf-fire -u "$URL" -m sim -t chat.trace "$2" -o next ;;
@@ -46,7 +46,7 @@ for kind in trace sched records results; do
 		status_is 3 "a $kind cut at byte $at of $size gives 3"
 		complains $program "$good good line" "$program counts $good good lines of a $kind cut at byte $at"
 		case $kind/$good in
-		trace/0) ;; # of no request there is no schedule
+		trace/0) ;; # without a request there is no schedule
 		results/*) contains "$(cat next)" "cut" "the report says that a $kind cut at byte $at is cut" ;;
 		*) yes_if "$program writes a whole stream from a $kind cut at byte $at" whole next ;;
 		esac

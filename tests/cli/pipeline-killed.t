@@ -1,6 +1,6 @@
 #!/bin/bash
-# ipf-fire killed without a warning: all requests that have ended are in its records, though no other request ends after them. The server answers 75
-# requests, and never the one after them: the run goes on until it is killed. (tests/long/killed.t has how soon they are there.)
+# ipf-fire killed without a warning: all ended requests are in its records, though no other request ends after them. The server answers 75 requests,
+# and never the one after them: the run goes on until it is killed. (tests/long/killed.t has how soon they are there.)
 . "$TESTS/tap.sh"
 . "$TESTS/fixture.sh"
 

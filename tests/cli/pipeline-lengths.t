@@ -1,5 +1,6 @@
 #!/bin/bash
-# Answers as long as asked for, or as long as the model likes: what was asked, what came, and what the report says to it.
+# Answers as long as asked for, or as long as the model likes: lengths requested, lengths received, and the report on
+# them.
 . "$TESTS/tap.sh"
 . "$TESTS/fixture.sh"
 
@@ -40,7 +41,7 @@ go --exact-output --api openai-completions
 is "$(jq -s -c 'map([.ok, .input_tokens, .output_tokens]) | unique' rows.json)" "[[true,40,50]]" "--api openai-completions: the same through the other API"
 is "$(jq -s -r 'map(.path) | unique[]' server.log)" /v1/completions "the server is asked at /v1/completions"
 
-# More tokens in an event than one: three counts that differ, and a report that says so.
+# More tokens in an event than one: three differing counts, and a report saying so.
 go --exact-output -H "X-Sim: multi;tokens=5"
 is "$(jq -s -c 'map([.output_tokens, .events]) | unique' rows.json)" "[[50,10]]" "five tokens an event: ten events"
 is "$(jq -c .total.tokens.source report.json)" '"usage"' "the figures use the server's count"

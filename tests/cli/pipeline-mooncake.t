@@ -1,6 +1,6 @@
 #!/bin/bash
 # A trace of block hashes: prompts share as many leading tokens as the trace says, and a server with a prefix cache reports
-# just these as cached. One request at a time, so that whatever came before is in the cache.
+# just these as cached. One request at a time, so whatever came before is in the cache.
 . "$TESTS/tap.sh"
 . "$TESTS/fixture.sh"
 
@@ -8,8 +8,8 @@
 rows_of() { # FILE
 	plain "$1" | sed 's/.*"input_length": *\([0-9]*\).*"hash_ids": *\[\([^]]*\)\].*/\1 \2/; s/,/ /g' | tr -s ' '
 }
-# The tokens that each request finds in a cache of all before it, in blocks of 16, the last token never. Ids are compared
-# as text: they may be larger than a double is exact.
+# The tokens each request finds in a cache of all before it, in blocks of 16, the last token never. Ids are compared as
+# text: they may be larger than a double is exact.
 shared_of() {
 	awk '{
 		best = 0
@@ -51,7 +51,7 @@ replay() { # NAME: from NAME.jsonl
 	server_stop
 }
 
-# Blocks shared and not, last blocks cut at other lengths, and two ids that differ only beyond the 53rd bit.
+# Blocks shared and not, last blocks cut at other lengths, and two ids differing only beyond the 53rd bit.
 cat >blocks.jsonl <<'X'
 {"timestamp": 0, "input_length": 1200, "output_length": 5, "hash_ids": [0, 1, 2]}
 {"timestamp": 0, "input_length": 1100, "output_length": 5, "hash_ids": [0, 1, 2]}

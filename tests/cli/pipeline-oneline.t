@@ -32,7 +32,7 @@ is "${PIPESTATUS[*]}" "0 0 0 0" "| head -3 ends the run"
 is "$(cat sched.err fire.err collect.err)" "" "ipf-report | head -3 has no messages"
 is "$(wc -l <first | tr -d ' ')" 3 "ipf-report | head -3 writes three lines"
 
-# On a terminal the progress is one line that updates, and is gone when the run is over.
+# On a terminal the progress is one updating line, and is gone when the run is over.
 if command -v script >/dev/null; then
 	ipf-sched constant:rate=20,n=30 -t azure.trace.zst -o short.sched
 	script -qec "ipf-fire -u $URL -m sim -t azure.trace.zst short.sched -o tty.records" /dev/null >tty.out </dev/null

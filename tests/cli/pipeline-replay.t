@@ -1,6 +1,6 @@
 #!/bin/bash
-# A recorded trace, replayed: every request is sent at its recorded time divided by the speed, asks for what the trace asked
-# for, and gets as long a prompt and answer, which the server itself confirms.
+# A recorded trace, replayed: every request is sent at its recorded time divided by the speed, asks for the trace's length,
+# and gets as long a prompt and answer, which the server itself confirms.
 . "$TESTS/tap.sh"
 . "$TESTS/fixture.sh"
 
@@ -34,7 +34,7 @@ replay() { # NAME SPEED ROWS: from NAME.trace; ROWS: file of ticks, input, outpu
 	is "$(cat wrong)" "" "$1: each request is due at its recorded time divided by $2"
 	at_least "$(cut -d ' ' -f 2 timings | sort -n | head -1)" 0 "$1: none starts before it is due"
 
-	# What the server saw: when each came, by the clock of both, and how long it was.
+	# The server's view: when each came, by the clock of both, and how long it was.
 	all_logged() { [ "$(wc -l <server.log)" = "$count" ]; }
 	wait_for all_logged
 	t0=$(plain "$1.records" | head -1 | jq .t0_clock_ns)
@@ -59,7 +59,7 @@ replay arrivals 8 arrivals.rows
 
 conv=$SHARED/data/traces/azure/AzureLLMInferenceTrace_conv.csv
 if [ -n "$SHARED" ] && [ -e "$conv" ]; then
-	# A slice out of the middle: from 10:00 on, what arrived within 12 s; it counts from there.
+	# A slice out of the middle: from 10:00 on, the arrivals within 12 s; it counts from there.
 	ipf-prep azure "$conv" --from 10m --to 10m12s -q -o conv.trace
 	rows_of "$conv" |
 		awk 'BEGIN { OFMT = CONVFMT = "%.0f" } $1 >= 6e9 && $1 < 6.12e9 { print $1 - 6e9, $2, $3 }' >conv.rows

@@ -1,10 +1,11 @@
 #!/bin/bash
-# Same inputs, options and seed: the same bytes. What ipf-collect makes of records does not depend on when it does so.
+# Same inputs, options and seed: the same bytes. ipf-collect's results from records do not depend on the time of the
+# call.
 . "$TESTS/tap.sh"
 . "$TESTS/fixture.sh"
 set -o pipefail
 
-twice() { # TEXT COMMAND…: with -o; in two folders, so that no path may show
+twice() { # TEXT COMMAND…: with -o; in two folders, so no path may show
 	local text=$1
 	shift
 	mkdir -p a b

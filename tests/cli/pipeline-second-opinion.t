@@ -1,5 +1,5 @@
 #!/bin/bash
-# Four hundred answers of a server with all its bad manners, understood a second time by a program that shares no code with
+# Four hundred answers of a server with all its bad manners, understood a second time by a program sharing no code with
 # ipf-collect: every row and every window of time has to agree.
 . "$TESTS/tap.sh"
 . "$TESTS/fixture.sh"

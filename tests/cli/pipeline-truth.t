@@ -60,7 +60,7 @@ at_least "$(ms .total.latency.e2e_ms.from_start.min)" 519.9 "two slots at the se
 at_least "$(ms .total.latency.e2e_ms.from_due.max)" 1559.7 "two slots at the server: from due, the last wave waits for two others"
 at_least "$(ms .total.slot_wait_ms.max)" 1039.8 "two slots at the server: the slots say why"
 
-# 200 connections at once, to a server that answers when all have come.
+# 200 connections at once, to a server answering when all have come.
 server_start --step-base 5ms --step-per-seq 0
 hold
 made burst.sched ipf-fire -u "$URL" &

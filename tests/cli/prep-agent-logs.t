@@ -1,5 +1,5 @@
 #!/bin/bash
-# Logs of coding agents: random sessions with tools in parallel, sub-agents, compaction and copies, held against what happened.
+# Logs of coding agents: random sessions with tools in parallel, sub-agents, compaction and copies, compared with the script.
 . "$TESTS/tap.sh"
 unset -f jq # the order of members matters
 prep=$BIN/ipf-prep
@@ -21,7 +21,7 @@ read_logs() { # FORMAT
 read_logs claude-code
 read_logs codex
 
-# ---- prompts that are shorter than the one before: other formats keep them too, and the figures say how many ----
+# ---- prompts shorter than the one before: other formats keep them too, and the figures say how many ----
 keeps() { # FORMAT LENGTHS BLOCKS, with the data on standard input
 	run "$prep" auto - --prompt none -q -o kept.trace
 	is "$(head -1 kept.trace | jq -r .source)" "$1" "$1: read as such"

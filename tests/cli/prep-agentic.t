@@ -1,5 +1,5 @@
 #!/bin/bash
-# Traces of agents and of blocks by hash: hashes keep their 64 bits, and what is read equals what an independent reading of the data gives.
+# Traces of agents and of blocks by hash: hashes keep their 64 bits, and the trace equals an independent reading of the data.
 . "$TESTS/tap.sh"
 unset -f jq # the order of members matters
 prep=$BIN/ipf-prep
@@ -61,7 +61,7 @@ size '[16,512,16]' "$(row 40 '[1,2,3]')" "$(row 513 '[1,2]' ',"block_size":512')
 run "$prep" mooncake - -o wrong.trace < <(row 100 '[1,2]'; row 600 '[1,2]')
 stderr_contains 'standard input:2: hash_ids: expected length 10 for input_length 600, got 2' "a later row that does not fit is refused"
 
-# ---- requests that wait for others: when each begins, by the rules of the data and by those of the trace ----
+# ---- requests waiting for others: when each begins, by the rules of the data and by those of the trace ----
 cat >starts.py <<'E'
 import json, random, sys
 
@@ -160,7 +160,7 @@ if [ -e "${SHARED:-}/data/traces/weka_kv_cache_tester/sessions_200.jsonl.zst" ];
 		"$(python3 nested.py sessions.jsonl | jq -s -r '[(map(.[1]) | add), (map(.[2]) | add), (map(.[5]) | add)] | join(" ")')" "published conversations: requests, tokens, requests of sub-agents"
 fi
 
-# ---- rollouts: the prompt of each turn is what was before it ----
+# ---- rollouts: the prompt of each turn has all before it ----
 cat >rollout.py <<'E'
 import json, sys
 for line in open(sys.argv[1]):
@@ -199,7 +199,7 @@ is "$(body baseten.trace | jq -c '[.at_ns / 1e6, .input_tokens, .output_tokens, 
 [1500,13,3,"18446744073709551615"]
 [2000,0,7,null]' "baseten: arrivals, lengths, sessions"
 
-# ---- conversations that branch ----
+# ---- branching conversations ----
 cat >dag.py <<'E'
 import json, sys
 lines = {}

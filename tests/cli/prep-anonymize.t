@@ -1,6 +1,6 @@
 #!/bin/bash
-# ipf-prep anonymize: a recorded trace becomes one without text, which is filled again. What has to stay is compared by other means
-# (anonymous_trace.py), and no 8 bytes of the input may be in the output.
+# ipf-prep anonymize: a recorded trace becomes one without text, which is filled again. The parts to keep are compared by other
+# means (anonymous_trace.py), and no 8 bytes of the input may be in the output.
 . "$TESTS/tap.sh"
 prep=$BIN/ipf-prep
 check() { python3 "$TESTS/helpers/anonymous_trace.py" "$@" 2>&1; }
@@ -71,7 +71,7 @@ matches "$(check same in.trace.zst wrong.jsonl full.trace.zst 64 "$prep" "$byte_
 { cat out.jsonl; echo '"Müller & Söhne"'; } >wrong.jsonl
 matches "$(check leaks wrong.jsonl log.jsonl)" "wrong$" "the check finds a name that leaks"
 
-# Conversations, of whose turns the trace has only what is new.
+# Conversations, with only the new part of each turn in the trace.
 cat >chats.json <<'X'
 [{"id": "one", "conversations": [{"from": "human", "value": "Who drafted the agreement between the two parties, and when was it signed?"},
   {"from": "gpt", "value": "It was drafted by the notary, and signed in March."}, {"from": "human", "value": "Where is it kept?"},
@@ -90,7 +90,7 @@ run "$prep" anonymize sharegpt chats.json -o out.jsonl
 stderr_contains "the input has no arrivals" "anonymize says that the input has no arrivals"
 turns=
 
-# A trace that was estimated gets the tokenizer's lengths.
+# A trace estimated gets the tokenizer's lengths.
 # shellcheck disable=SC2086 # words
 {
 	"$prep" jsonl lone.jsonl $fields -q -o estimated.trace
@@ -99,7 +99,7 @@ turns=
 }
 is "$(jq -c '[.input_length, .hash_ids]' out.jsonl)" "$(jq -c '[.input_length, .hash_ids]' again.jsonl)" "a trace that was estimated is counted"
 
-# A trace of other order than it needs: what a turn shares with the one before cannot be known.
+# A trace of other order than it needs: a turn's common part with the one before cannot be known.
 "$prep" sharegpt chats.json --turns all -q | grep '"turn":1' >turn
 trace_of turn >turns.trace
 run "$prep" anonymize trace turns.trace
@@ -292,7 +292,7 @@ is "$(body closed.trace | jq -s -c "$shape"' | map(.[3, 5]) | .[:12]')" '[0,[],1
 # ---- report ----
 run "$prep" anonymize mooncake many.jsonl --report report -q -o out.jsonl
 stderr_is "" "--report: nothing on standard error"
-contains "$(cat report)" "ipf-prep anonymize: 3,000 requests; what is left in them:" "the report is in the file"
+contains "$(cat report)" "ipf-prep anonymize: 3,000 requests; still in them:" "the report is in the file"
 run "$prep" anonymize mooncake many.jsonl --report - -q -o out.jsonl
 grep -v "salt" report >report.known
 is "$(grep -v "salt" "$OUT")" "$(cat report.known)" "--report - writes to standard output"

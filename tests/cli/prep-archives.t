@@ -51,7 +51,8 @@ cp d/a.jsonl 'x:y.jsonl'
 run "$prep" jsonl x:y.jsonl
 is "$status $(asked)" "0 One? " "a file with a colon in its name is a file"
 
-# What unpacks to far more than it is: memory follows the largest record, not the file. Limits of memory are in the way of the sanitizers.
+# An archive unpacking to far more than its size: memory follows the largest record, not the file. Limits of memory are in the way of
+# the sanitizers.
 if [ -z "${SANITIZE:-}" ]; then
 	head -c 600000000 /dev/zero | tr '\0' x | zstd -q -1 -o bomb.txt.zst
 	{ printf '[{"prompt":"first","output":"1"}'; head -c 400000000 /dev/zero | tr '\0' ' '; \

@@ -1,5 +1,5 @@
 #!/bin/bash
-# --dequantise and --scale: what they must keep, on a trace with a coarse clock and sessions.
+# --dequantise and --scale: the properties they must keep, on a trace with a coarse clock and sessions.
 . "$TESTS/tap.sh"
 prep=$BIN/ipf-prep
 

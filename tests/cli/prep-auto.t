@@ -1,6 +1,6 @@
 #!/bin/bash
-# auto on files of no known format: what looks like CSV or JSON is refused with its columns or members and how to map them, other files by
-# the name of what they are; plain text stays text. And --field with the names of members and columns.
+# auto on files of no known format: CSV or JSON is refused with its columns or members and how to map them, other files by their kind;
+# plain text stays text. And --field with the names of members and columns.
 . "$TESTS/tap.sh"
 
 export XDG_CACHE_HOME=$PWD/cache
@@ -84,7 +84,7 @@ for end in '' '\n' 'x' '\nx'; do
 	{ head -c 1000000 /dev/zero | tr '\0' '['; printf '%b' "$end"; } >deep
 	run "$prep" auto deep
 	status_is 3 "a million brackets and '$end': status 3"
-	complains ipf-prep 'deep:1: JSON that is nested too deep' "a million brackets and '$end': said"
+	complains ipf-prep 'deep:1: JSON nested too deep' "a million brackets and '$end': said"
 done
 
 # ---- neither ----

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Requests of several inputs: what --batch makes of prompts, what is read of rankings, and what programs say that cannot have them.
+# Requests of several inputs: the batches of --batch, rankings as read, and messages of programs that cannot have them.
 . "$TESTS/tap.sh"
 PATH=$BIN:$PATH
 
@@ -80,6 +80,6 @@ for option in "--system x" "--input-tokens 5" "--prefixes 2x8" "--prompt none" "
 	matches "$(cat "$ERR")" "has several inputs, which are kept as they are" "rerank $option: refused"
 done
 
-# ---- what is scheduled ---------------------------------------------------------------------------------------------------------
+# ---- schedules ---------------------------------------------------------------------------------------------------------
 run ipf-sched -t rank.trace -o rank.sched constant:rate=100,n=20
 status_is 0 "batches are scheduled"

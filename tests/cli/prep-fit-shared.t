@@ -1,5 +1,5 @@
 #!/bin/bash
-# ipf-prep fit on recorded data, where it is at hand: what a model makes is near the data at three seeds.
+# ipf-prep fit on recorded data, where it is at hand: a model's trace is near the data at three seeds.
 . "$TESTS/tap.sh"
 prep=$BIN/ipf-prep
 traces=$TESTS/../../shared/data/traces

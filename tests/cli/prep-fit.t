@@ -1,5 +1,5 @@
 #!/bin/bash
-# ipf-prep fit, synthetic --like and stat --against: a model of recorded traffic makes traffic that is near it.
+# ipf-prep fit, synthetic --like and stat --against: a model of recorded traffic makes traffic near it.
 . "$TESTS/tap.sh"
 prep=$BIN/ipf-prep
 for kind in bursty even even-fast even-tide sessions ticks; do
@@ -11,7 +11,7 @@ at_least() { # ACTUAL LEAST TEXT
 	between "$1" "$2" 1e18 "$3"
 }
 
-# Of wide windows there are few in short data, so that their dispersion is a matter of chance.
+# There are few wide windows in short data, so their dispersion is a matter of chance.
 near() { # MODEL LEAST TEXT: as many figures are compared, at three seeds, and all are near
 	local seed
 	for seed in 1 2 3; do
@@ -108,7 +108,7 @@ is "$(sed -e 1d -e '$d' a.trace | wc -l)" 500 "exactly as many requests as -n sa
 is "$(tail -1 a.trace | jq -c '[.end.from[].file]')" '["sessions.json"]' "the trailer names the model"
 at_least "$("$prep" stat -f json a.trace | jq '.sharing.hit_rate * 100 | round')" 40 "texts have common beginnings, as the blocks say"
 
-# What cannot be compared says why.
+# An incomparable figure has its reason.
 "$prep" azure "$TESTS/../examples/arrivals.csv" -q -n 30 --prompt none -o few.trace
 run "$prep" stat few.trace --against few.trace
 status_is 0 "stat --against of few requests ends with 0"

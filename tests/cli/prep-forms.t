@@ -56,7 +56,7 @@ ipf-sched replay -t none.trace -o none.sched
 is "$(body none.sched | wc -l)" 20 "ipf-sched replays a trace without prompts"
 refused "--system: cannot be combined with --prompt none, which writes no text" --prompt none --system x
 
-# ---- what is far apart ----
+# ---- distant values ----
 for i in 1 2 3 4 5 6; \
 	do printf '{"timestamp":%d,"input_length":1024000,"output_length":4,"hash_ids":[%s]}\n' "$i" "$(seq -s , 2000)"; done >far.jsonl
 ipf-prep mooncake far.jsonl -o far.trace.zst

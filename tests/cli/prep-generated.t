@@ -1,5 +1,5 @@
 #!/bin/bash
-# The sources that read no file: synthetic and prefix. Lengths, turns, waits and shared beginnings are what was asked for.
+# The sources without files: synthetic and prefix. Lengths, turns, waits and shared beginnings are the requested ones.
 . "$TESTS/tap.sh"
 
 export XDG_CACHE_HOME=$PWD/cache PATH=$BIN:$PATH
@@ -116,7 +116,7 @@ is "$(requests prefix -n 40 -q --prefixes 4x100 --input-tokens 50 -t "$tokenizer
 is "$(requests prefix -n 40 -q --prefixes 4x100 --input-tokens 50 -t "$tokenizer" --prompt ids | jq -c '.prompt_token_ids[0]' | sort -u |
 	wc -l)" 4 "prefixes differ from their first token on"
 
-# ---- what does not apply ----
+# ---- inapplicable options ----
 wrong 'synthetic: reads no file, got "a.jsonl"' synthetic a.jsonl
 wrong 'prefix: reads no file, got "-"' prefix -
 wrong '--input-tokens: format synthetic has no data to take them from' synthetic --input-tokens dataset

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Each format on small inputs of every form that it reads, and on bad ones: the whole trace and all messages, compared with those in
+# Each format on small inputs of every form it reads, and on bad ones: the whole trace and all messages, compared with those in
 # tests/data/prep. GOLDEN=update writes the expected ones anew: review the difference.
 . "$TESTS/tap.sh"
 

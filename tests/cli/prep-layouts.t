@@ -1,12 +1,12 @@
 #!/bin/sh
-# Formats that a file describes: one that no C knows, from its file alone; mistakes in a description, each in one line; the example of the manual.
+# Formats a file describes: one that no C knows, from its file alone; mistakes in a description, each in one line; the example of the manual.
 . "$TESTS/tap.sh"
 
 prep=$BIN/ipf-prep
 cp "$TESTS"/data/prep/mine.json "$TESTS"/data/prep/mine.jsonl .
 
 # ---- mistakes ----
-wrong() { # JQ-PROGRAM MESSAGE: a change of mine.json, and what is said of it
+wrong() { # JQ-PROGRAM MESSAGE: a change of mine.json, and its message
 	jq "$1" mine.json >bad.json
 	run "$prep" ./bad.json mine.jsonl
 	status_is 3 "$1: status 3"
@@ -38,7 +38,7 @@ wrong '.fields.context = "/docs/*/text"' 'fields.context: expected one place, go
 wrong '.fields.output_tokens = {"from": "x", "none": [1]}' 'fields.output_tokens.none: expected a list of strings, got [1]'
 wrong '.fields = {"at": "when"} | .required = "at"' 'fields: expected one of prompt, messages, input_tokens, audio, request and query, got none'
 wrong '.turns = {"list": "x", "fields": {"prompt": "y", "id": "z"}}' 'turns.fields: id and session are of the record, not of its turns'
-wrong '.like = "mooncake"' 'like: expected the name of a format that a file describes, got "mooncake"'
+wrong '.like = "mooncake"' 'like: expected the name of a format described in a file, got "mooncake"'
 printf '{"ipf": "prep-format",\n "version": 1,}\n' >bad.json
 run "$prep" ./bad.json mine.jsonl
 complains ipf-prep "./bad.json:2: not JSON" "a description that is not JSON is named with its line"
@@ -50,14 +50,14 @@ complains ipf-prep "./bad.json:2: not JSON" "a description that is not JSON is n
 run "$prep" ./bad.json mine.jsonl
 complains ipf-prep "./bad.json: a description of a format has at most 1048576 bytes" "a long one"
 
-# ---- what is no description is data in the wrong place, as before ----
+# ---- a file without a description is data in the wrong place, as before ----
 run "$prep" mine.jsonl
 status_is 2 "a file of data in the place of the source"
 complains ipf-prep "is not a source" "ipf-prep says that a file of data is no source"
 run "$prep" ./missing.json mine.jsonl
 status_is 2 "a missing description ends with 2"
 
-# ---- everything that takes a source takes a description ----
+# ---- everything taking a source takes a description ----
 run "$prep" ./mine.json --help
 status_is 0 "--help of a description"
 contains "$(cat "$OUT")" "at_ms                when" "--help of a description has its places"

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Nothing of the data is left out without a word: records, members and columns that were not used, on standard error, in the trailer and by
-# ipf-prep stat; -q, --strict, --field ignore. And hints that keep sessions, folders of agents' sessions.
+# Nothing of the data is left out without a word: records, members and unused columns, on standard error, in the trailer and by ipf-prep
+# stat; -q, --strict, --field ignore. And hints that keep sessions, folders of agents' sessions.
 . "$TESTS/tap.sh"
 
 export XDG_CACHE_HOME=$PWD/cache

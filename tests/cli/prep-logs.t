@@ -1,5 +1,5 @@
 #!/bin/bash
-# Logs of servers and gateways: what of them is read, however it was written, and what is said of wrong ones.
+# Logs of servers and gateways: the members read, however they were written, and the messages for wrong ones.
 . "$TESTS/tap.sh"
 unset -f jq # the order of members matters
 prep=$BIN/ipf-prep
@@ -32,7 +32,7 @@ printf '[{"prompt":"one\ntwo","output":"x"}]' >broken.json
 run "$prep" jsonl broken.json
 status_is 3 "a line feed within a string is not JSON"
 
-# ---- times that have no difference ----
+# ---- times without a difference ----
 printf '%s\n' '{"time":1,"request":{"prompt":"a"}}' '{"time":-9e9,"request":{"prompt":"a"}}' '{"time":9e9,"request":{"prompt":"a"}}' >far.jsonl
 run "$prep" openai-log far.jsonl -o far.trace
 status_is 3 "times of other centuries are refused"
@@ -40,7 +40,7 @@ is "$(body far.trace | jq -s length)" 1 "the other records are read"
 stderr_contains "far.jsonl:2: time: expected a number or a time such as 2023-11-16T18:15:46Z, got -9e9" "ipf-prep names line and field of a wrong time"
 
 # ---- every log is anonymized and fitted like any other source ----
-shared() { # SOURCE FILE REQUESTS WORD: no such word is in what is shared
+shared() { # SOURCE FILE REQUESTS WORD: no such word is in the shared part
 	run "$prep" anonymize "$1" "$2" -q -o shared.jsonl
 	status_is 0 "$1: it is anonymized"
 	is "$(wc -l <shared.jsonl)" "$3" "$1: every request is in the anonymous file"
@@ -69,7 +69,7 @@ run "$prep" fit tgi.trace -q -o model.json
 is "$status $(jq .requests model.json)" "0 4" "tgi-log: a model is fitted"
 
 # ---- hostile records: each is refused by its line and member, or read, and the next one is read ----
-lengths=() # options of what is read
+lengths=() # options for the data read
 one() { # SOURCE RECORD: between two good ones of the file good.jsonl
 	{ head -1 good.jsonl; printf '%s\n' "$2"; tail -1 good.jsonl; } >data
 	rm -f out.trace
@@ -158,7 +158,7 @@ capture() { # JQ: the second record, in base64, changed
 is "$("$prep" sagemaker-capture "$data/sagemaker.jsonl" -q 2>/dev/null | body /dev/stdin | sed -n 2,3p | jq -cS 'del(.id, .at_ns)' | uniq | wc -l)" 1 \
 	"a record in base64 is read like the plain one"
 refused sagemaker-capture "$(capture 'del(.eventMetadata)')" 'inferenceTime: missing'
-refused sagemaker-capture "$(capture '.captureData.endpointInput.data = 7')" 'endpointInput: expected data that is a string'
+refused sagemaker-capture "$(capture '.captureData.endpointInput.data = 7')" 'endpointInput: expected data as a string'
 refused sagemaker-capture "$(capture '.captureData.endpointInput.data = "%%"')" 'endpointInput: expected data in base64'
 refused sagemaker-capture "$(capture '.captureData.endpointOutput.data = "%%"')" 'endpointOutput: expected data in base64'
 refused sagemaker-capture "$(capture '.captureData.endpointInput.data = ("{\"messages\":5}" | @base64)')" 'messages: expected a list'
@@ -202,7 +202,7 @@ refused dynamo-trace "$(dynamo '.event.agent_context = {workflow_id: "w", progra
 left_out dynamo-trace "$(dynamo '.event.event_type = 5')" "not the end of a request"
 left_out dynamo-trace "$(dynamo '.event.request |= del(.replay, .input_tokens)')" "no length of the prompt"
 left_out dynamo-trace "$(dynamo '.event.request.replay |= {trace_block_size: 16, input_length: 0, input_sequence_hashes: []}')" "no length of the prompt"
-of_9s() { # JQ EXPECTED TEXT: a member of the request that arrives after 9 seconds, the last of the trace
+of_9s() { # JQ EXPECTED TEXT: a member of the request arriving after 9 seconds, the last of the trace
 	is "$(body out.trace | jq -c "select(.at_ns == 9000000000) | $1")" "$2" "dynamo-trace: $3"
 }
 one dynamo-trace "$(dynamo '.event.agent_context |= {session_id, parent_session_id: .session_id}')"
@@ -270,7 +270,7 @@ of_late envoy-access '[.hang_up_ns, .tags.failed]' '[null,true]' "the answer was
 one envoy-access "$(access '.response_flags = "DI,RFCF"')"
 of_late envoy-access '.tags.failed' null "a delay or a cache is no failure"
 
-# ---- records of any kind that have no session ----
+# ---- records of any kind without a session ----
 printf '%s\n' '{"p":"a","s":null,"at":0}' '{"p":"b","s":"x","at":1}' '{"p":"c","s":"","at":2}' '{"p":"d","s":"x","at":3}' >sessions.jsonl
 run "$prep" jsonl sessions.jsonl --field prompt=p --field session=s --field at=at -q -o out.trace
 status_is 0 "jsonl: a session that is null or empty"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Data that do not fit into --memory: the same trace through temporary files, a full disk, and nothing left behind.
+# Data too large into --memory: the same trace through temporary files, a full disk, and nothing left behind.
 . "$TESTS/tap.sh"
 
 here=$PWD
@@ -42,12 +42,12 @@ same in-files in-memory "temporary files give the same trace: --sample with"
 same in-files in-memory "temporary files give the same trace: --sample without"
 is "$(ls -A folder)" "" "nothing remains of larger data in TMPDIR"
 
-# What cannot be kept in files is refused.
+# Options that cannot be kept in files are refused.
 run "$BIN/ipf-prep" jsonl many.jsonl --field input_tokens=/input_length --prompt none --shuffle --memory 100kB
 status_is 2 "a random order needs memory: status"
 complains ipf-prep 'give --memory at least 1 MiB' "a random order needs memory: how much"
 
-# A disk that is full.
+# A full disk.
 run sh -c 'ulimit -f 20; exec "$0" "$@"' "$BIN/ipf-prep" mooncake many.jsonl --prompt none --memory 100kB -o full.trace
 status_is 1 "a full disk is a system error"
 complains ipf-prep "$here/folder: cannot write a temporary file (TMPDIR names another folder)" "a full disk: the folder and what to do"
@@ -60,7 +60,7 @@ run "$BIN/ipf-prep" mooncake many.jsonl --memory 10
 status_is 2 "--memory needs a size of some use"
 complains ipf-prep 'memory: expected a size from 1kB to 64TB, got "10"' "--memory: the message says what it may be"
 
-# Files that have no end, or that expand.
+# Files without an end, or expanding ones.
 endless() { # TEXT LIMIT ARGUMENTS…
 	text=$1 limit=$2
 	shift 2

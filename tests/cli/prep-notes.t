@@ -1,5 +1,6 @@
 #!/bin/bash
-# What ipf-prep says unasked, in one line: fewer requests than asked for, prompts that repeat each other, a file where the source belongs.
+# Messages of ipf-prep without an option, in one line: fewer requests than asked for, prompts that repeat each other, a file where the
+# source belongs.
 . "$TESTS/tap.sh"
 
 export XDG_CACHE_HOME=$PWD/cache
@@ -31,7 +32,7 @@ says '70 of the 80 requests of -n' "fewer requests with --shuffle"
 run "$prep" jsonl seventy.jsonl -n 70 --max-input 2
 status_is 3 "a filter that leaves nothing ends with 3"
 run "$prep" text <(printf 'a longer line\nb\nanother line\n') -n 3 --min-input 2
-contains "$(cat "$ERR")" 'ipf-prep: 2 of the 3 requests of -n were written: the data has no more that is usable and selected (-v shows why)' "left out by a filter"
+contains "$(cat "$ERR")" 'ipf-prep: 2 of the 3 requests of -n were written: the data has no more usable, selected ones (-v shows why)' "left out by a filter"
 { cat seventy.jsonl; echo '{"nothing":1}'; } >bad.jsonl
 run "$prep" jsonl bad.jsonl -n 71
 status_is 3 "a bad record: status 3"
@@ -40,7 +41,7 @@ printf 'TIMESTAMP,ContextTokens,GeneratedTokens\n2023-11-16 18:15:46.6805900,4,4
 run "$prep" azure a.csv -n 2
 is "$(cat "$ERR")" "ipf-prep: 1 of the 2 requests of -n were written: the data has no more" "a recorded trace is not to be drawn from again"
 
-# ---- what limits leave out ----
+# ---- requests left out by limits ----
 run "$prep" text <(printf 'a longer line\nb\nanother line\n') --min-input 2
 says '--min-input 2 left out 1 of 3 requests' "a limit on lengths says what it left out"
 run "$prep" text <(printf 'a longer line\nb\nanother line\n') --min-input 2 -q
@@ -58,7 +59,7 @@ contains "$(cat "$ERR")" 'ipf-prep: --max-output 1 left out 4 of 4 sessions (22 
 run "$prep" sharegpt four.jsonl --turns all
 stderr_is "" "sessions without limits give no note"
 
-# ---- sessions that do not fit ----
+# ---- sessions without room ----
 conversation 53 long >long.json
 run "$prep" sharegpt long.json --turns all -n 20
 status_is 3 "-n 20 of a session of 53 turns: status 3"
@@ -76,7 +77,7 @@ says 'the shortest session, which has 53' "a session that does not fit, and what
 { conversation 60 a; conversation 7 b; conversation 53 c; } >several.jsonl
 run "$prep" sharegpt several.jsonl --turns all -n 20
 status_is 0 "a session that fits is written"
-says '7 of the 20 requests of -n were written: the shortest session that is left has 53 requests, and sessions are written whole' "the requests that are missing"
+says '7 of the 20 requests of -n were written: the shortest remaining session has 53 requests, and sessions are written whole' "the requests that are missing"
 printf '{"id":"c","models":["m"],"block_size":4,"hash_id_scope":"local","requests":[{"t":0,"type":"n","model":"m","in":9,"out":3,"hash_ids":[1,2]},{"t":9,"type":"n","model":"m","in":9,"out":3,"hash_ids":[1,2]}]}\n' >w.jsonl
 run "$prep" weka w.jsonl -n 1
 status_is 3 "a recorded session: status 3"

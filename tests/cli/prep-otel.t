@@ -45,7 +45,7 @@ files message-logs
 { cat spans; echo '{"resourceMetrics":[]}'; } | jq -c 'del(.resourceSpans[]?.scopeSpans[].spans[1])' >one-less
 run "$prep" otel one-less logs -v -o out.trace
 status_is 0 "messages of a span that is missing"
-stderr_contains "(a message of a call that is not in the files)" "ipf-prep names the messages of a missing call"
+stderr_contains "(a message of a call missing from the files)" "ipf-prep names the messages of a missing call"
 is "$(body out.trace | wc -l)" 2 "other calls are read, and metrics ignored"
 jq -c '(.resourceLogs[].scopeLogs[].logRecords[].body) = {}' logs >without
 run "$prep" otel spans without -o out.trace
@@ -140,7 +140,7 @@ bad_message() { # HEX TEXT [MESSAGE]
 	stderr_contains "mixed:2: ${3:-expected a message of OTLP, found malformed bytes}" "$2: it is named"
 	is "$(body out.trace | wc -l)" 3 "$2: the others are read"
 }
-span_with() { # HEX-OF-ATTRIBUTES: a request with a span that has them
+span_with() { # HEX-OF-ATTRIBUTES: a request with a span with them
 	python3 - "$1" <<-'PY'
 		import sys
 		def field(number, data):
@@ -202,7 +202,7 @@ status_is 3 "a message of 4 GiB: status 3"
 stderr_contains "long:3: a message of 4294967295 bytes: more than 512 MiB; --max-line allows longer ones" "ipf-prep says how long the message is"
 is "$(body out.trace | wc -l)" 3 "messages before a message of 4 GiB are read"
 
-# ---- calls that overlap the first one of their session ----
+# ---- calls overlapping the first one of their session ----
 printf '{"session_id":"o","spans":[%s,%s]}\n' '{"span_id":"a","start_time":1,"end_time":9,"attributes":{"gen_ai.usage.input_tokens":9,"gen_ai.usage.output_tokens":3}}' \
 	'{"span_id":"b","start_time":2,"end_time":4,"attributes":{"gen_ai.usage.input_tokens":9,"gen_ai.usage.output_tokens":3}}' >overlap.json
 run "$prep" otel overlap.json --prompt none -o overlap.trace

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Parquet: what other writers made, forms that none writes any more, files that are malformed, and each way into ipf-prep.
+# Parquet: files of other writers, forms that none writes any more, malformed files, and each way into ipf-prep.
 . "$TESTS/tap.sh"
 prep=$BIN/ipf-prep
 rows=$BUILD/tests/parquet_rows

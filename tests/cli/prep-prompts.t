@@ -9,7 +9,7 @@ export PATH=$BIN:$PATH
 seed=${SEED:-$RANDOM}
 echo "# SEED=$seed"
 
-# Prompts that continue from a block of an earlier one or from the root: SIZE of blocks, whether a last partial block has an id.
+# Prompts continuing from a block of an earlier one or from the root: SIZE of blocks, whether a last partial block has an id.
 mooncake() {
 	awk -v seed="$seed" 'BEGIN {
 		srand(seed)

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Files at addresses: what is cached and when it is downloaded again, resumed downloads, and errors. All
-# against a file server on this machine.
+# Files at addresses: which are cached and when they are downloaded again, resumed downloads, and errors. All against a
+# file server on this machine.
 . "$TESTS/tap.sh"
 
 command -v python3 >/dev/null || skip_all "no python3"
@@ -83,7 +83,7 @@ status_is 1 "a length that does not come: status 1"
 contains "$(cat "$ERR")" "cut off after" "the message says so"
 yes_if "a short file is not taken for the whole" test -z "$(find cache -name chat.json -path "*$(printf %s "$at/short/chat.json" | sha256sum | cut -c 1-32)*")"
 
-# ---- what is told, and to whom ----
+# ---- headers, and their receivers ----
 prep "$at/files/chat.json?x=1"
 is "$(last)" "GET /files/chat.json?x=1" "no token goes to a server that is not the hub"
 is "$(tail -1 "$OUT" | jq -r '.end.from[0].url')" "$at/files/chat.json" "the query is not in the trailer"
@@ -94,7 +94,7 @@ for wrong in hf://datasets/own hf://datasets/own/ hf://datasets/own/set/ hf://da
 	stderr_contains "expected hf://datasets/OWNER/NAME[@REVISION]/PATH" "the message gives the form"
 done
 
-# ---- what is wrong ----
+# ---- errors ----
 fails() { # ADDRESS STATUS ERE
 	rm -f out
 	prep "$1" -o out
@@ -136,9 +136,9 @@ for value in -5 0 x 7x 1e3 %20 Thu,%2001%20Jan%201970%2000:00:01%20GMT; do
 done
 fails http://me:geheim42@127.0.0.1/chat.json 2 "a user name or password in an address is not supported"
 is "$(grep -c geheim42 "$ERR")" 0 "a password in an address is not shown"
-fails "$at/" 2 "expected an address that ends in a file name"
+fails "$at/" 2 "expected an address ending in a file name"
 
-# ---- what stands in the cache's way ----
+# ---- obstacles to the cache ----
 folder=$PWD/cache/ipf/sources/$(printf %s "$at/files/chat.json" | sha256sum | cut -c 1-32)
 echo precious >precious
 for name in chat.json .mark .part .part-mark .lock; do

@@ -55,7 +55,7 @@ jsonl tools/reason_tool_use_demo_50.jsonl 50 50 -
 mlperf-samples mlperf_endpoints/ds_samples.jsonl 5 5 -
 FILES
 
-# ---- lengths that are recorded in tokens come through: mean, p50, p99 of prompts and answers ----
+# ---- lengths recorded in tokens come through: mean, p50, p99 of prompts and answers ----
 while read -r file lengths; do
 	have "datasets/$file" || continue
 	"$prep" auto "$data/datasets/$file" | "$prep" stat -f json >stat.json

@@ -32,13 +32,13 @@ if have traces/azure/AzureLLMInferenceTrace_conv.csv; then
 	same got slice "a slice has its arrivals, counted from where it begins"
 fi
 
-# ---- Mooncake: prompts share what they shared ----
+# ---- Mooncake: prompts share as recorded ----
 if have traces/mooncake/conversation_trace.jsonl.zst; then
 	file=$data/traces/mooncake/conversation_trace.jsonl.zst
 	run "$prep" mooncake "$file" -o mooncake.trace.zst
 	status_is 0 "the conversation trace of Mooncake is read"
 	zstd -dcq "$file" | jq -r '[.timestamp * 1000000, .input_length, .output_length] | @tsv' >expected
-	# of each block of 512 tokens: text that was seen before
+	# each block of 512 tokens: text seen before
 	plain mooncake.trace.zst | awk '
 		BEGIN { marker = "\"content\":\"" }
 		/^\{"id"/ {

@@ -1,5 +1,5 @@
 #!/bin/bash
-# ipf-prep stat: figures that can be counted by hand.
+# ipf-prep stat: figures counted by hand.
 . "$TESTS/tap.sh"
 prep=$BIN/ipf-prep
 
@@ -50,7 +50,7 @@ counted data "recorded in the data, mooncake; text by bytes/4" m.trace.zst
 counted drawn "drawn by synthetic; text by bytes/4" counted.trace
 printf '{"id":"a","prompt":"b"}\n' >lines
 trace_of lines >foreign.trace
-counted unknown "it is not known what counted them" foreign.trace
+counted unknown "their tokenizer is not known" foreign.trace
 "$prep" jsonl t.jsonl | "$prep" stat -f json - >stat.json
 figure '.sharing | [.by, .hit_rate * 5 | if type == "number" then round else . end]' '["text",2]' "two prompts of three begin alike"
 printf '{"conversations":[{"from":"human","value":"%s"},{"from":"gpt","value":"%s"},{"from":"human","value":"Why?"},{"from":"gpt","value":"So."}]}\n' \

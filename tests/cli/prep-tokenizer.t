@@ -1,11 +1,11 @@
 #!/bin/bash
-# Traces and results counted with a model's tokenizer: lengths to the token, made text that has them, blocks that stay equal.
+# Traces and results counted with a model's tokenizer: lengths to the token, made text with them, equal blocks.
 . "$TESTS/tap.sh"
 unset -f jq # the order of members matters
 
 export XDG_CACHE_HOME=$PWD/cache PATH=$BIN:$PATH
 data=$TESTS/data/tokenizer
-# What the trace says of each request's prompt, and what the tokenizer finds in its messages.
+# The trace's lengths of each request's prompt, and the tokenizer's for its messages.
 said() { body "$1" | jq .input_tokens; }
 found() { # TRACE TOKENIZER
 	body "$1" | jq -c '.messages | map(.content)' | while read -r messages; do
@@ -55,7 +55,7 @@ for name in bytelevel llama gemma; do
 	is "$(found prefixed.trace "$t")" "$(said prefixed.trace)" "$name: shared prefixes too"
 done
 
-# How far from what was asked: said, and in the trailer.
+# How far from the requested length: said, and in the trailer.
 t=$data/bytelevel.json
 run ipf-prep azure lengths.csv -t "$t" -o azure.trace
 stderr_is "ipf-prep: 30 prompts made or resized, 100 % of them to exactly the requested length (difference in tokens: mean 0, p99 0, max 0)" "ipf-prep says how exact the lengths are"

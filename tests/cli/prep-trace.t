@@ -1,11 +1,11 @@
 #!/bin/bash
-# ipf-prep trace: our own traces as a source. What a trace says comes out as it went in; lengths are filled; what is cut or no trace is named.
+# ipf-prep trace: our own traces as a source. A trace comes out as it went in; lengths are filled; a cut one, or no trace, is named.
 . "$TESTS/tap.sh"
 prep=$BIN/ipf-prep
 data=$TESTS/data/prep
 body() { grep -av -e '^{"ipf"' -e '^{"end"' "$1"; }
 
-# The requests of every kind of trace that ipf-prep writes: conversations, sub-agents, block ids, tools, tags, objectives.
+# The requests of every kind of trace ipf-prep writes: conversations, sub-agents, block ids, tools, tags, objectives.
 as_it_was() { # NAME OPTIONS of the first… [-- OPTIONS of the second]
 	local name=$1
 	shift
@@ -33,7 +33,7 @@ status_is 0 "auto finds a trace"
 body "$OUT" >out
 same out in "auto reads a trace alike"
 
-# Lengths are filled, and what is chosen of the trace is a trace.
+# Lengths are filled, and a selection of the trace is a trace.
 "$prep" trace lengths.trace -q -o full.trace
 is "$(body full.trace | jq -c '[.id, .input_tokens, .output_tokens, .parents]')" "$(jq -c '[.id, .input_tokens, .output_tokens, .parents]' in)" \
 	"lengths and parents stay when it is filled"
@@ -45,13 +45,13 @@ is "$(body out.trace | jq -r .session | sort -u)" c1 "a session of it is chosen"
 "$prep" trace m.trace --scale 2 --prompt none -q -o out.trace
 is "$(body out.trace | wc -l)" "$(($(body m.trace | wc -l) * 2))" "twice as many of it"
 
-# A trace that was estimated is counted.
+# A trace estimated is counted.
 "$prep" sharegpt "$data/sharegpt.json" --turns all -q -o estimated.trace
 "$prep" sharegpt "$data/sharegpt.json" --turns all -q -t "$TESTS/data/tokenizer/bytelevel.json" -o counted.trace
 "$prep" trace estimated.trace -q -t "$TESTS/data/tokenizer/bytelevel.json" -o again.trace
 is "$(body again.trace | jq -c '[.id, .input_tokens]')" "$(body counted.trace | jq -c '[.id, .input_tokens]')" "estimated lengths are counted"
 
-# ---- what is wrong ----
+# ---- errors ----
 wrong() { # TEXT PART: standard input is the trace
 	run "$prep" trace -
 	status_is 3 "$1: exit status"

@@ -96,7 +96,7 @@ contains "$(cat "$OUT")" "usage: ipf-prep azure [OPTION…] [FILE…]" "azure --
 contains "$(cat "$OUT")" "CSV with a" "azure --help has the layout of its files"
 run "$prep" nothing --help
 contains "$(cat "$OUT")" "usage: ipf-prep [OPTION…] SOURCE" "an unknown source has the general help"
-# Options are listed for the sources that take them.
+# Options are listed for the sources taking them.
 : >wrong
 while read -r source; do
 	run "$prep" "$source" -h

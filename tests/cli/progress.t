@@ -4,7 +4,7 @@
 . "$TESTS/fixture.sh"
 command -v python3 >/dev/null || skip_all "no python3"
 
-# Runs a command on a terminal of this width, which changes to THEN when something has been shown; what it showed is in $OUT.
+# Runs a command on a terminal of this width, which changes to THEN when something has been shown; its output is in $OUT.
 terminal() { # WIDTH [-THEN] COMMAND
 	local then=0 width=$1
 	shift
@@ -13,7 +13,7 @@ terminal() { # WIDTH [-THEN] COMMAND
 	# the line; view.t has the screen
 	TERM=dumb python3 "$TESTS/terminal.py" lines 24 "$width" "$then" "$1" >"$OUT" || status=$?
 }
-drawn() { # the lines that were drawn, one a line
+drawn() { # the lines drawn, one a line
 	tr '\r' '\n' <"$OUT" | sed 's/\x1b\[K//g' | grep -v '^$'
 }
 longest() {

@@ -1,6 +1,6 @@
 #!/bin/bash
 # The README's commands, run as written. A block to run has "<!-- test: NAME -->" on the line before it; only the
-# server's address, the name of a dataset that a reader would bring and the length of a stage are replaced.
+# server's address, the name of a dataset a reader would bring and the length of a stage are replaced.
 . "$TESTS/tap.sh"
 ROOT=$TESTS/..
 README=$ROOT/README.md
@@ -28,7 +28,7 @@ while read -r name <&3; do
 done 3<names
 is "$(grep -c '^```sh' "$README")" "$(($(wc -l <names) + 1))" "README: all blocks of commands but the one that calls make are run here"
 
-# Targets and files that README and HACKING name.
+# Targets and files named in README and HACKING.
 for page in README.md HACKING.md; do
 	grep -ohE '`make [a-z][a-z-]*|^make [a-z][a-z-]*' "$ROOT/$page" | tr -d '`' | sort -u >makes
 	while read -r _ target; do

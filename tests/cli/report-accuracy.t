@@ -1,5 +1,5 @@
 #!/bin/bash
-# The error of the client: bars of a real run against a second computation, what --accuracy makes of them, results without them.
+# The error of the client: bars of a real run against a second computation, the effect of --accuracy, results without them.
 . "$TESTS/tap.sh"
 export IPF_REPORT_FULL=1 # all sections of the text
 . "$TESTS/fixture.sh"
@@ -9,7 +9,7 @@ if ! command -v python3 >/dev/null; then
 	exit
 fi
 small_run 40
-# What a busy machine adds is taken out of it: only errors that are put in count below.
+# A busy machine's additions are taken out of it: only errors that are put in count below.
 mv chat.records live.records
 python3 "$TESTS/helpers/calm.py" live.records >chat.records
 ipf-collect -q chat.records -o chat.results
@@ -62,7 +62,7 @@ is "$(sed '/^Streams/,$d' "$OUT" | awk '{ gsub(/[^ -~]+/, "x"); if (length > 80)
 run ipf-report certificate -f csv chat.results
 status_is 2 "certificate -f csv ends with 2"
 
-# ---- why a bar is as long as what it is of
+# ---- why a bar is as long as its cause
 is "$(ipf-report chat.results | grep -c 'it may have come earlier')" 0 "an error that is small needs no reason"
 whole() { # STAMPS: answers that are not streamed come in one read
 	sed -E "s/\"last_early_ns\":[0-9]+/\"last_early_ns\":9000000000000/; 1s/\"stamps\":\"[a-z]*\"/\"stamps\":\"$1\"/" chat.results |

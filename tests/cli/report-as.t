@@ -1,6 +1,6 @@
 #!/bin/bash
-# What other tools would have said of a run (--as): a server with bad manners, and every figure computed a second time by loops as the
-# sources of those tools have them.
+# Other tools' figures of a run (--as): a server with bad manners, and every figure computed a second time by loops as the sources of
+# those tools have them.
 . "$TESTS/tap.sh"
 export IPF_REPORT_FULL=1 # all sections of the text
 . "$TESTS/fixture.sh"
@@ -45,7 +45,7 @@ run ipf-report -q --as vlm chat.results
 status_is 2 "a tool that is none is wrong usage"
 complains ipf-report '"vlm" is no tool; tools: vllm, vllm-rs, sglang' "ipf-report lists the tools"
 
-# What a tool would have said is also what is written in its format, with all events in the results and without.
+# The figures of a tool by --as are those in its format, with all events in the results and without.
 ipf-report -q --as all -f json plain.results >plain.json
 for name in chat:said.json plain:plain.json; do
 	mkdir "${name%:*}"
@@ -57,7 +57,7 @@ for name in chat:said.json plain:plain.json; do
 	grep expected "$OUT" | sed 's/^/# /'
 done
 
-# Whole results by the definitions of another tool: what the report shows of them is what --as says.
+# Whole results by the definitions of another tool: the report shows the same figures as --as.
 SAID='.as.tools[] | select(.tool.name == $t).figures | [.failures.ok, .failures.failed, .ttft_ms.mean, .itl_ms.mean, .e2e_ms.mean, .e2e_ms.std, .output_tokens.total]'
 FIGURES='.total | [.requests.ok, .requests.failed, .latency.ttft_ms.from_start.mean, .latency.itl_ms.mean, .latency.e2e_ms.from_start.mean,
 	.latency.e2e_ms.from_start.std]'

@@ -1,5 +1,5 @@
 #!/bin/bash
-# What followed on spikes and ramps: when objectives were missed and met again, what was beyond them, and the replicas; against a server
+# Reactions to spikes and ramps: when objectives were missed and met again, the requests beyond them, and the replicas; against a server
 # whose replicas are known, and a script that judges the windows again.
 . "$TESTS/tap.sh"
 export IPF_REPORT_FULL=1 # all sections of the text
@@ -57,7 +57,7 @@ is "$(jq -c '.events[1] | [.missed_after_s > 30, .met_after_s, .added_after_s]' 
 between "$(jq .rate_per_replica both.json)" 75 110 "the rate of a replica at which they are met"
 is "$(jq .events[1].replicas_enough both.json)" 3 "three would have been enough"
 
-# ---- what is not known ----
+# ---- unknown values ----
 made 20^150:60 20:20 >bare.results
 is "$(events bare.results | jq -r .no_replicas_enough)" "no samples of the replicas (ipf-collect --scrape, --prometheus)" "the report says that samples of replicas are missing"
 is "$("$report" -f json bare.results | jq -c '.autoscaling | [.no_replicas_enough, (.events[0] | has("missed_requests"))]')" \
@@ -71,7 +71,7 @@ contains "$(cat "$OUT")" "the replicas needed are unknown: no samples of the rep
 head -1 both.results >header
 sed -e 1d -e '$d' both.results | jq -c 'if .n != null then del(.ttft_ns, .tpot_ns) + { not_streamed: "not-asked" } else . end' >body
 seal header body >whole.results
-is "$("$report" -f json --slo p95:ttft=1s whole.results | jq -r .autoscaling.no_replicas_enough)" "no request has the figures that the objectives are for" \
+is "$("$report" -f json --slo p95:ttft=1s whole.results | jq -r .autoscaling.no_replicas_enough)" "no request has the figures of the objectives" \
 	"objectives that no answer can be judged by"
 is "$("$report" -f json both.results | jq -c '[.autoscaling.events[].event]')" '["spike"]' "a ramp without objectives is no event"
 made 10:10 40:10 80:10 >sweep.results

@@ -1,12 +1,12 @@
 #!/bin/bash
-# Sessions with branches: what requests waited for goes from the trace to the report, which says how many were in flight at the same time and follows
-# the critical path; a session of known structure for real, and random graphs of requests, both computed a second time.
+# Sessions with branches: the parents of requests go from the trace to the report, which shows how many were in flight at the same time and follows
+# the critical path. A session of known structure for real, and random graphs of requests, are both computed a second time.
 . "$TESTS/tap.sh"
 . "$TESTS/fixture.sh"
 export IPF_REPORT_FULL=1 # all sections of the text
 command -v python3 >/dev/null || skip_all "python3 is not installed"
 
-# Distributions of which ipf-report does not say what the script computes: number, mean and most, to a millionth.
+# Distributions of which ipf-report does not have the script's figures: number, mean and most, to a millionth.
 compare_with_script() { # RESULTS WHAT
 	ipf-report -f json "$1" >said.json
 	python3 "$TESTS/helpers/session_graph.py" "$1" >truth.json
@@ -50,7 +50,7 @@ ipf-sched -q -t t.trace closed:users=2 | ipf-fire -q -u "$URL" -m sim -t t.trace
 is "$(ipf-report -f json t.results | jq -c '.sessions | [.requests_on_path.max, has("in_flight_most"), has("waits_for")]')" "[3,false,false]" "turns that follow each other have no branches"
 server_stop
 
-# A branch that ended before another began, but not what that waited for: only the results can tell.
+# A branch ending before another began, but not its parent: only the results can show it.
 jq -c '.stages = [{"name":"agents","kind":"constant","spec":"x","begin_ns":0,"end_ns":10000000000,"arrivals":4,"first_n":0,"measured":true}]
 	| .from[0].from[0].stages = .stages' <(head -1 "$TESTS/data/report/one.results") >header
 ms() { # N START END AFTER

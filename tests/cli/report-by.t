@@ -1,5 +1,5 @@
 #!/bin/bash
-# What the text report says of each stage and model, the least and the median of every metric, and the server's own times.
+# The text report's figures of each stage and model, the least and the median of every metric, and the server's own times.
 . "$TESTS/tap.sh"
 unset -f jq # the order of members matters
 export IPF_REPORT_FULL=1 # all sections of the text
@@ -42,7 +42,7 @@ is "$(section 'By model, ms' two.txt | awk '/^  model/ { print $1 }' | tr '\n' '
 contains "$(section 'By model, ms' two.txt | tr -s ' \n' ' ')" "no ITL: the results have no gaps between tokens; TPOT is the mean gap of a request" "the table of latencies says why there is no ITL"
 is "$(row Models model-a two.txt | cut -d ' ' -f 2)" 1.33 "20 requests in 15 s are offered to a"
 is "$(row Models model-b two.txt | cut -d ' ' -f 2)" 1.33 "20 requests in 15 s are offered to b"
-# What has no room in a table of the text follows below it: achieved, input tokens/s, goodput, share.
+# Columns without room in a table of the text follow below it: achieved, input tokens/s, goodput, share.
 rest() { # LABEL
 	awk '/^ +requests\/s +tokens\/s +goodput$/ { on = 1; next } !NF { on = 0 } on' two.txt | awk -v label="$1" '$1 == label' | tr -s ' ' | sed 's/^ //' | cut -d ' ' -f 1,3-
 }
@@ -71,7 +71,7 @@ is "$(jq -c '[.stages[0].by_model["model-a"].rate.offered, .stages[1].by_model["
 	.stages[1].rate.offered, .total.by_model["model-a"].rate.offered]' less.json)" '[2,null,2,null]' "one request without a result leaves the offered rate of its model unknown"
 
 # ---- gaps of each model ----
-# In the second stage is only b, so that the histogram of the stage is its own. The first has both.
+# In the second stage is only b, so the histogram of the stage is its own. The first has both.
 gaps() { # STAGE MODEL COUNT of 10 ms, COUNT of 20 ms
 	jq -nc --argjson stage "$1" --arg model "$2" --argjson a "$3" --argjson b "$4" '{histogram: "itl_ns", stage: $stage} +
 		(if $model == "" then {} else {model: $model} end) + {count: ($a + $b), min: (if $a > 0 then 10000000 else 20000000 end),
@@ -124,7 +124,7 @@ for percentiles in '' '--percentiles 99' '--percentiles 10,25' '--percentiles 50
 done
 is "$(row 'Latency, ms' TTFT two.txt | cut -d ' ' -f 4-7)" "196 90.0 196 300" "mean, least, median and p90 of TTFT"
 
-# ---- what the server says ----
+# ---- the server's figures ----
 is "$(grep -c 'As the server reports' two.txt)" 0 "the text has no server's times if it sends none"
 jq -c '. + {server_queue_ns: (1000000 * (.n + 1)), server_prefill_ns: 5000000, server_total_ns: 40000000}' body >timed
 jq -c 'if .n == 39 then .ok = false | .error = {kind: "cut"} else . end' timed >some
@@ -142,7 +142,7 @@ run "$report" --slo server_queue=10ms server.results
 status_is 2 "--slo server_queue ends with 2"
 complains ipf-report 'got "server_queue=10ms"' "ipf-report refuses --slo server_queue by name"
 
-# ---- numbers that need more than their column ----
+# ---- numbers needing more than their column ----
 jq -c '.ttft_ns += 123456789000000 | .e2e_ns += 9876543210000000 | .stream_ns = .e2e_ns | .input_tokens = 123456789 | .output_tokens = 987654321
 	| .model += "-with-a-name-that-is-longer-than-any-column-of-this-report-could-ever-be-wide"' body >wide
 seal header wide >wide.results

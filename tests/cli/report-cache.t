@@ -1,5 +1,5 @@
 #!/bin/bash
-# What a prefix cache could have found in a run (--trace), against the simulated server's cache, whose size is known: to the token.
+# The possible hits of a prefix cache in a run (--trace), against the simulated server's cache, whose size is known: to the token.
 . "$TESTS/tap.sh"
 export IPF_REPORT_FULL=1 # all sections of the text
 . "$TESTS/fixture.sh"
@@ -53,7 +53,7 @@ is "$(cache chat.trace live.results '[.reported.gap_tokens, .warm.tokens]')" '[0
 between "$(cache chat.trace live.results .ideal_tokens)" "$(($(cache chat.trace recorded.results .ideal_tokens) + 1))" 1e9 "live answers allow more than recorded ones"
 
 # ---- without the trace ----
-# What ipf-prep wrote into the trace comes with the results.
+# ipf-prep's figures in the trace come with the results.
 unaided() { # NAME: how often the verdict names a warm start, and how much the trace allows
 	ipf-report -f json "$1.results" | jq -r '.verdict.checks[] | select(.name == "enough_samples") |
 		"\(.detail | [scan("of the input tokens were in the server.s prefix cache")] | length) \(.cache_possible)"'
@@ -112,7 +112,7 @@ awk 'BEGIN { for (i = 0; i < 40; i++) printf "{\"timestamp\":%d,\"input_length\"
 ipf-prep mooncake blocks.jsonl -q -o blocks.trace
 server
 fire blocks blocks.trace replay
-expected() { # the same by another program: tokens of prompts, and those of leading blocks of the prompts that arrived before
+expected() { # the same by another program: tokens of prompts, and those of leading blocks of the prompts arriving before
 	python3 - "$1" <<'END'
 import json, sys
 asked = [json.loads(line) for line in open(sys.argv[1])]
@@ -161,7 +161,7 @@ is "$(ipf-report cold.results | grep -c '^Prefix cache')" 0 "the text without a 
 ipf-report -f html --trace a.trace --cache-size 1k cold.results -o cold.html
 is "$(grep -c -e 'id="cache-sums-table' -e 'id="cache-sizes-table' cold.html)" 2 "the page has its tables"
 
-# ---- what is not known ----
+# ---- unknown values ----
 jq_rows() { # FILTER FILE: results with other rows
 	plain "$2" | jq -c "if .n != null then $1 else . end" | sed -e 1d -e '$d' >changed.body
 	seal <(plain "$2") changed.body >changed.results

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Comparing two sides: what they are, in what they differ, the findings, and what is refused. tests/unit/test_report_difference.c
-# counts how often intervals and findings are right.
+# Comparing two sides: their kinds, their differences, the findings, and refusals. tests/unit/test_report_difference.c counts how
+# often intervals and findings are right.
 . "$TESTS/tap.sh"
 unset -f jq # the order of members matters
 report=$BIN/ipf-report
@@ -155,7 +155,7 @@ contains "$(cat "$ERR")" "a side does not have the figure" "a figure that does n
 gate 4 'tpot.p50 < -20%' "$TESTS/data/imports/aiperf-0.13.0.json"
 contains "$(cat "$ERR")" "noise not known" "conditions without noise are decided by the change"
 
-# ---- what noise leaves open ----
+# ---- undecided differences ----
 made --requests 60 --seed 4 >few.results
 open=(a1.results -- few.results)
 run "$report" compare --fail-if 'ttft.p99 > +5%' --fail-if 'tpot.p90 > +5%' --fail-if 'e2e.mean > +1%' --fail-if 'requests < -90%' "${open[@]}"
@@ -202,7 +202,7 @@ contains "$("$report" compare --fail-if 'ttft.p99 > +5%' "${open[@]}" 2>/dev/nul
 # ---- other loads, other traces ----
 made --rate 14 >faster_load.results
 "$report" compare a1.results faster_load.results | tr -s ' \n' ' ' >loads.txt
-matches "$(cat loads.txt)" '^Result .* load not the same: base [^;]*; new [^;]*: what differs may be the load .* (What changed|Not enough|No difference)' "another load is named before any figure"
+matches "$(cat loads.txt)" '^Result .* load not the same: base [^;]*; new [^;]*: the load may be the difference .* (What changed|Not enough|No difference)' "another load is named before any figure"
 "$report" compare a1.results c.results | tr -s ' \n' ' ' >traces.txt
 matches "$(cat traces.txt)" '^Result .* trace not the same: .* (What changed|Not enough|No difference)' "another trace is named before any figure"
 for file in slower.txt loads.txt traces.txt; do is "$(grep -cE '(records|results|schedule)\.[a-z]' $file | sed 's/^[1-9].*/paths/')" 0 "$file: no paths of JSON"; done

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Reports of random runs conserve what is in them: requests, tokens, time in flight and windows add up, whichever way the records of several clients come
-# together, and no rate is above what was offered and the backlog. SEED=… COUNT=… tries others.
+# Reports of random runs conserve their contents: requests, tokens, time in flight and windows add up, whichever way the records of several clients come
+# together, and no rate is above the offered load and the backlog. SEED=… COUNT=… tries others.
 . "$TESTS/tap.sh"
 seed=${SEED:-1} count=${COUNT:-60}
 echo "# SEED=$seed COUNT=$count"

@@ -30,7 +30,7 @@ good = [row for row in ended if row["e2e_ns"] <= 100e6]
 ok = [row for row in rows if row["ok"]]
 all_good = [row for row in ok if row["e2e_ns"] <= 100e6]
 tokens = lambda some: sum(row["output_tokens"] for row in some)
-# of ten events, evenly from the first to the last
+# for ten events, evenly from the first to the last
 came = lambda row: sum(row["start_ns"] + row["ttft_ns"] + i * (row["e2e_ns"] - row["ttft_ns"]) / 9 < 40e9 for i in range(10))
 arrived = lambda some: sum(came(row) for row in some)
 print(json.dumps({
@@ -50,7 +50,7 @@ matches "$(cat "$OUT")" '^  price       EUR 5.00 an hour for 2 GPUs; [0-9.]* per
 matches "$(cat "$OUT")" '^  energy      [0-9,.]* J; 700 W; [0-9.]* J per output token;' "text has the energy"
 is "$(sed -E 's/…|▁|▂|▃|▄|▅|▆|▇|█/./g' "$OUT" | awk '{ gsub(/[^ -~]/, "?") } length > 80')" "" "the section on cost fits into 80 columns"
 
-# ---- what is not known, and why ----
+# ---- unknown values, and why ----
 why() { "$report" -f json "$@" | jq -r '.cost | [.no_price, .no_energy, .no_good] | map(. // "-") | join("; ")'; }
 is "$(why --price 5/h two.results)" "-; -; no objectives are given (--slo)" "no request is good without objectives"
 is "$(why --price 5/h --slo p95:e2e=1s two.results)" "-; -; no objective for each request is given (--slo ttft=500ms)" "an objective on a percentile makes no request good"

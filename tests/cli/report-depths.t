@@ -1,6 +1,5 @@
 #!/bin/bash
-# How much of a report is shown: a first screen, what is not as it should be, what options ask for, sections by their names, and all of it;
-# on terminals of any width.
+# How much of a report is shown: a first screen, deviations, options, sections by their names, and all of it; on terminals of any width.
 . "$TESTS/tap.sh"
 data=$TESTS/data/report
 report=$BIN/ipf-report
@@ -19,7 +18,7 @@ for name in one closed shard-1; do
 done
 between "$(lines "$report" "$data/errors.results")" 8 40 "$name: a run with errors fits on a screen"
 
-# Six rates, the servers watched. What a busy machine adds is taken out of it: there would be notes on that.
+# Six rates, the servers watched. A busy machine's additions are taken out of it: there would be notes on that.
 server_start --step-base 2ms --step-per-seq 100us --max-batch 8 --gpus 1
 "$BIN/ipf-prep" synthetic -q -n 400 --input-tokens uniform:20-200 --output-tokens uniform:2-12 --seed 1 -o trace
 stages=()
@@ -44,7 +43,7 @@ for name in $(tail -1 now | sed 's/.*--section //' | tr ',' ' '); do
 done
 
 # ---- failures first --------------------------------------------------------------------------------------------------
-# where they decide, they and what may help follow the verdict, in the text and in the page, and nothing is drawn or tabled before
+# where they decide, they and a remedy follow the verdict, in the text and in the page, and nothing is drawn or tabled before
 for name in errors mixed; do
 	"$report" "$data/$name.results" >now 2>"$ERR"
 	is "$(grep -nE '^(Verdict|Errors|Stages) ' now | cut -d: -f2 | cut -d' ' -f1 | tr '\n' ' ')" "Verdict Errors Stages " "$name: errors come before figures"
@@ -54,7 +53,7 @@ done
 "$report" "$data/one.results" --full >now 2>"$ERR"
 is "$(grep -nE '^(Verdict|Errors|Stages)' now | cut -d: -f2 | cut -d' ' -f1 | tr '\n' ' ')" "Verdict Stages Errors " "errors come after stages if no request failed"
 
-# ---- what is not as it should be ------------------------------------------------------------------------------------
+# ---- deviations ------------------------------------------------------------------------------------
 for file in "$data"/{mixed,errors,empty,one,closed}.results results; do
 	"$report" -q "$file" >now 2>"$ERR"
 	"$report" -q -f json "$file" >now.json 2>"$ERR"
@@ -78,7 +77,7 @@ head -c 4000 "$data/mixed.results" >cut.results
 "$report" cut.results >now 2>"$ERR"
 contains "$(head -3 now)" "cut.results" "a part that is missing comes first"
 
-# ---- what options ask for -------------------------------------------------------------------------------------------
+# ---- options -------------------------------------------------------------------------------------------
 shows() { # PATTERN TEXT OPTIONS…: with the options, and not without
 	local pattern=$1 text=$2
 	shift 2

@@ -1,11 +1,11 @@
 #!/bin/bash
-# What the edges of a stage do to its figures: tokens count when they arrive, requests without the bias of those in flight at begin and end, and where
-# stages overlap each token, request and second counts once.
+# Effects of the edges of a stage on its figures: tokens count when they arrive, requests without the bias of those in flight at begin and end, and
+# where stages overlap each token, request and second counts once.
 . "$TESTS/tap.sh"
 data=$TESTS/data/report
 PATH=$BIN:$PATH
 
-# ---- stages that overlap ----
+# ---- overlapping stages ----
 stage() { # NAME BEGIN END [MEASURED]: in seconds; END "" for none
 	jq -nc --arg name "$1" --arg begin "$2" --arg last "$3" --argjson measured "${4:-true}" \
 		'{name: $name, kind: "constant", spec: "", begin_ns: ($begin | tonumber * 1000000000), arrivals: 0, first_n: 0, measured: $measured}
@@ -76,7 +76,7 @@ is "$(ipf-report -q -f json --window drain three.results | jq '.total.throughput
 
 # ---- runs whose answers take half of their stage ----
 ipf-prep synthetic -q -n 1200 --input-tokens 20 --output-tokens 110 -o long.trace
-measured() { # STEP STAGE…: the last stage of a run by a server that makes a token each STEP
+measured() { # STEP STAGE…: the last stage of a run by a server making a token each STEP
 	twin pace.twin model=sim step_base_ns="$1" step_per_sequence_ns=0
 	shift
 	ipf-sched -q "$@" -t long.trace -o pace.sched
@@ -110,7 +110,7 @@ near "$(jq '.[1]' <<<"$got")" "$(jq '.stages[1].rate.offered' pace.json)" "an op
 near "$(jq '.[1]' <<<"$got")" 40 "an open loop completes 40 requests a second"
 near "$(jq '.stages[1] | .goodput.requests_per_s' <(ipf-report -q -f json --slo e2e=10s pace.results))" "$(jq '.[1]' <<<"$got")" "goodput of an open loop is its rate"
 
-# ---- a closed loop that begins all at once ----
+# ---- a closed loop beginning all at once ----
 twin busy.twin model=sim step_base_ns=5000000 step_per_sequence_ns=0 prefill_tokens_per_s=20000
 sed -i 's/"step_per_sequence_ns":{"value":0}/"step_per_sequence_ns":{"value":100000}/' busy.twin
 ipf-prep synthetic -q -n 3000 --input-tokens 400 --output-tokens uniform:10-110 -o busy.trace

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Formats of other tools, read by these tools themselves. IPF_EXPORT_PEERS is a folder with a virtual environment for each;
-# tests/README.md says what is in them.
+# tests/README.md lists their contents.
 . "$TESTS/tap.sh"
 report=$BIN/ipf-report
 [ -n "$IPF_EXPORT_PEERS" ] || skip_all "IPF_EXPORT_PEERS is not set: a folder with the tools whose formats are written"
@@ -76,8 +76,8 @@ for path, model in ("before.yaml", BenchmarkReportV02), ("report.yaml", Benchmar
     raise SystemExit(f"{path}: an unknown member was accepted")
 END
 
-# GuideLLM computes the figures again from the requests in the file. Its own times are doubles since 1970, exact to 0.2 us. What it counts
-# as 0 for requests that lack it is in "errored" and "total"; what we do not know is empty.
+# GuideLLM computes the figures again from the requests in the file. Its own times are doubles since 1970, exact to 0.2 us. A value it
+# counts as 0 for requests that lack it is in "errored" and "total"; an unknown one is empty.
 "$report" export guidellm -q --slo ttft=60ms,tpot=12ms --meta commit=5f3a9c1 -o benchmarks.json run.results
 reads guidellm "GuideLLM loads a report, and computes the same figures from its requests" <<'END'
 import json

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Formats of other tools: what they contain is what those tools can read, and their figures, computed a second time from the
-# rows by the definitions of each tool, are the same. (report-exports-peers.t reads them with the tools themselves.)
+# Formats of other tools: those tools can read their contents, and their figures, computed a second time from the rows by
+# the definitions of each tool, are the same. (report-exports-peers.t reads them with the tools themselves.)
 . "$TESTS/tap.sh"
 unset -f jq # the order of members matters
 report=$BIN/ipf-report
@@ -15,7 +15,7 @@ for name in vllm vllm-detailed sglang sglang-detailed aiperf aiperf-jsonl aiperf
 	status_is 0 "a run is written for $name"
 	cp "$OUT" "$name.out"
 	yes_if "$name has the form and the figures of the tool" exports check "$name" "$TESTS/data/exports" run.results "$name.out"
-	# Neither a run that failed nor an empty one divides by zero or shows what is not known.
+	# Neither a run that failed nor an empty one divides by zero or shows unknown values.
 	for other in errors empty one; do
 		run "$report" export "$name" -q "$TESTS/data/report/$other.results"
 		is "$(grep -ciE '\b(nan|inf|infinity)\b' "$OUT")" "$(grep -c '"request_rate":"inf"' "$OUT")" "$other.results as $name: no figure that is none"
@@ -91,7 +91,7 @@ is "$(grep -E '^(Scenario|90.0th|Result is)|estimate|discard' "$OUT" | tr '\n' '
  * Would discard 50 highest latency queries.| * Early stopping 90.0th percentile estimate: 29999494| * Early stopping 99.0th percentile estimate: 29999499|" \
 	"mlperf of one slot is a single stream with estimates"
 
-# A list that needs what ipf-collect was not asked to keep is left out.
+# A list is left out if ipf-collect was not asked to keep it.
 head -1 run.results >header
 sed '1d;$d' run.results | jq -c 'del(.event_ns, .text)' >body
 seal header body >bare.results

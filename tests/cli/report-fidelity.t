@@ -1,7 +1,7 @@
 #!/bin/bash
 # How faithful a replay was (--trace): 1.000 as recorded, and less, with the cause named, for each thing that is put in its way. One run
-# against the simulated server; what goes wrong is put into its rows, so that no machine decides how late a request was. Then a client that
-# was stopped, and routing over replicas.
+# against the simulated server; faults are put into its rows, so no machine decides how late a request was. Then a stopped client, and
+# routing over replicas.
 . "$TESTS/tap.sh"
 unset -f jq # the order of members matters
 export IPF_REPORT_FULL=1 # all sections of the text
@@ -46,7 +46,7 @@ jq -s -c 'sort_by(.n) | reduce .[] as $r ([]; . + [($r | (.end_ns - .start_ns) a
 	[range(length) as $i | .[$i] | if (.turn // 0) > 0 then .moved = true else . end] |
 	reduce .[] as $r ([]; . + [if $r.moved then (.[-1].end_ns + 20000000) as $due | $r | .due_ns = $due | .start_ns = $due | .end_ns = $due + 2000000 | del(.moved)
 	else $r end]) | .[]' rows >exact
-# Of rows that FILTER changes: the fidelity with three decimals, and its causes
+# FILTER changes rows: the fidelity with three decimals, and its causes
 fidelity() { # FILTER ARGUMENTS OF ipf-report…
 	jq -c "$1" exact >changed
 	seal header changed >changed.results
@@ -57,7 +57,7 @@ is "$(fidelity .)" '[1000,""]' "a replay as recorded"
 is "$(ipf-report -f json --trace a.trace changed.results | jq -c '.fidelity | [.requests, .speed, .judged.input, .judged.output, .judged.prefix, has("worst")]')" \
 	'[35,1,true,true,true,false]' "fidelity judges every recorded property"
 is "$(ipf-report --trace a.trace changed.results | grep -A1 '^Fidelity')" "Fidelity      1.000 of a replay as recorded: 35 requests" "the text has the fidelity in one line"
-# 1 s late beyond the tolerance counts half: 7 of 35 requests (which have what they share with others) lose 0.1 in all.
+# 1 s late beyond the tolerance counts half: 7 of 35 requests (those sharing with others) lose 0.1 in all.
 late='(if .n > 12 and .turn == null then .start_ns += 1010000000 | .end_ns += 1010000000 | .lag_ns = 1010000000'
 is "$(fidelity "$late | .slot_wait_ns = 1010000000 else . end)")" '[900,"slots"]' "a limit of slots"
 is "$(fidelity "$late | .client_lag_ns = 1010000000 else . end)")" '[900,"client"]' "a slow client"
@@ -75,7 +75,8 @@ is "$(fidelity 'select(.n != 3)')" '[971,"unsent"]' "a request that was not sent
 is "$(fidelity 'if .turn == 1 then .start_ns -= 21000000 else . end' | jq -c '.[1]')" '"causality"' "a turn before the answer"
 is "$(fidelity 'if .turn == 2 then .start_ns += 500000000 | .end_ns += 500000000 else . end' | jq -c '.[1]')" '"schedule"' "a pause that is too long"
 is "$(fidelity 'if .cached_tokens then .cached_tokens = 0 else . end' | jq -c '.[1]')" '"prefix"' "a cache that was lost"
-# The same cache, when every other request goes to another replica: what only that one had is lost on the way, not by the cache.
+# The same cache, when every other request goes to another replica: the hits that only that one had are lost on the way, not by
+# the cache.
 is "$(fidelity 'if .cached_tokens then .cached_tokens = 0 | .replica = (if .n == 1 then "b" else "a" end) else .replica = "a" end' |
 	jq -c '.[1]')" '"routing prefix"' "a lost prefix on another replica names routing and prefix"
 is "$(fidelity 'if .n == 1 then .cached_tokens = 0 | .replica = "b" else .replica = "a" end' | jq -c '.[1]')" '"routing"' "a prefix on another replica"
@@ -150,7 +151,7 @@ for speed in 4 1 0.5; do
 	rm talks.results
 done
 
-# What is not known: rows of earlier versions, loads that are no replay.
+# Unknown fidelity: rows of earlier versions, loads that are no replay.
 is "$(fidelity 'del(.input_tokens_usage, .output_tokens, .cached_tokens, .client_lag_ns)')" '[1000,""]' "absent fields lose nothing"
 is "$(ipf-report -f json --trace a.trace changed.results | jq -c '.fidelity.judged')" '{"input":false,"output":false,"prefix":false}' "JSON says which properties are not judged"
 sed 's/"kind":"replay"/"kind":"constant"/g' header >other.header

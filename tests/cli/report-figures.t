@@ -52,7 +52,7 @@ seal header turned >turned.results
 "$report" -f json --slo ttft=150ms turned.results | jq "del(.run.digest)" >b.json
 same a.json b.json "rows in another order give the same report"
 
-# Percentiles of percentiles would be wrong: three parts together say what the whole says.
+# Percentiles of percentiles would be wrong: three parts together give the whole's.
 for part in 0 1 2; do
 	awk -v p=$part 'NR % 3 == p' body >some
 	seal header some >part-$part.results
@@ -75,14 +75,14 @@ jq -s '[.[] | select(.n != null and .ok and .stage == 0)] | sort_by(.start_ns) |
 got=$(jq -c '.stages[0].latency.ttft_ms.from_start.ci95' a.json)
 between "$(jq -n --argjson got "$got" '$got[1] - $got[0]')" "$(jq '1.6 * .half' ci.json)" "$(jq '2.4 * .half' ci.json)" "the confidence interval is as wide as the batch means are apart"
 
-# --window drain: until the last request of a stage ended, which includes what other stages complete by then.
+# --window drain: until the last request of a stage ended, which includes other stages' completions by then.
 run "$report" -f json --window drain "$data/mixed.results"
 is "$(jq -c '.stages[1] | [.window_s, .rate.completed, .rate.completed_own]' "$OUT")" "$(jq -cs '([.[] | select(.stage == 1) | .end_ns] | max) as $last
 	| ((($last - 2000000000) / 1000 | round) / 1000000) as $w | [.[] | select(.ok and .end_ns >= 2000000000 and .end_ns <= $last)] as $all
 	| [$w] + ([$all, ($all | map(select(.stage == 1)))] | map(length / $w * 1000000 | round / 1000000))' "$data/mixed.results")" \
 	"--window drain lasts until the stage's last request ended"
 
-# --errors-as-inf: 3 of 15 requests failed, so that no more than the lower four fifths are finite.
+# --errors-as-inf: 3 of 15 requests failed, so no more than the lower four fifths are finite.
 run "$report" -f json --errors-as-inf --percentiles 50,80,90 --slo p50:ttft=1s,p90:ttft=1s "$data/mixed.results"
 is "$(jq -c '.total.latency.ttft_ms.from_start | [.n, .p50, .p80, .p90, .max, .mean]' "$OUT")" '[15,100,"inf","inf","inf",null]' "failures lie at infinity"
 is "$(jq -c '[.total.goodput.objectives[].value_ms]' "$OUT")" '[100.1,"inf"]' "objectives count failures as infinite"
@@ -115,7 +115,7 @@ near='| map(. * 1000 | round / 1000)'
 is "$(jq -c "$figures$near" together.json)" "$(jq -c "$figures | [.[0] * 2, .[1], .[2] * 2, .[3] * 2, .[4] * 2]$near" a.json)" "rates of simultaneous runs add up"
 is "$(jq -c "$figures$near" after.json)" "$(jq -c "$figures | [.[0] * 2, .[1] * 2, .[2], .[3], .[4]]$near" a.json)" "windows of runs in a row add up"
 
-# Where ipf-fire noted when a stage really began, that counts: here 500 ms later than one would think, so that the first of three ended before it.
+# Where ipf-fire noted when a stage really began, that counts: here 500 ms later than one would think, so the first of three ended before it.
 head -1 "$data/mixed.results" >header
 sed -e 1d -e '$d' "$data/mixed.results" >body
 seal header body |
@@ -130,10 +130,10 @@ is "$("$report" -f json "$data/mixed.results" |
 is "$("$report" -f json "$data/one.results" | jq -c .total.by_model)" null "one model has no figures of its own"
 
 # ---- whose count of the input it is ---------------------------------------------------------------------------------
-# of `one`, as many answers as there are lines in rows, each with a prompt of 200 tokens in the trace
+# from `one`, as many answers as there are lines in rows, each with a prompt of 200 tokens in the trace
 jq -c '(.. | objects | select(.ipf == "schedule")).from = [{"ipf":"trace","version":1,"tool":"ipf-prep 0.1.0","argv":["synthetic"],"tokenizer":{"name":"approx","exact":false}}]' \
 	<(head -1 "$data/one.results") >header
-counted() { # JQ: what it makes of the one row
+counted() { # JQ: its result for the one row
 	sed -n '/^{"n"/p' "$data/one.results" | jq -c ".asked_input_tokens = 200 | .input_tokens = 200 | $1" >body
 	seal header body >counted.results
 	"$report" "${@:2}" counted.results 2>"$ERR" | tr -s ' \n' ' '

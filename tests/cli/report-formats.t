@@ -76,7 +76,7 @@ sed -e 1d -e '$d' mixed.results >body
 seal header body >argv.results
 is "$("$report" -f md argv.results | grep '^    ')" "    ipf-collect --name 'a b' x 'it'\\''s' '\$(touch pwned)'" "Markdown has the commands, quoted for a shell"
 
-# ---- names that are not what they seem ----
+# ---- names looking like others ----
 bad=(
 	"a | b" "\`code\`" "**bold** _it_" "<script>alert(1)</script>" "</code>" "]]>" "&amp; &" "=1+1" "+1" "-1" "@SUM(A1)" " =1" $'\t=1' "a,b;\"c\""
 	$'two\nlines' $'\e[31mred' "total" "#12" "@team" "\\" "\\\"" "{}\"} 1" "naïve 名"
@@ -121,7 +121,7 @@ is "$(head -c 3 two.md)" "## " "compare -o has the format of its name"
 "$BIN/ipf-report" certificate -o evidence.json "$one" 2>"$ERR"
 is "$(head -c 1 evidence.json)" "{" "certificate -o has the format of its name"
 
-# ---- what was meant ---------------------------------------------------------------------------------------------------
+# ---- suggestions ---------------------------------------------------------------------------------------------------
 for case in '-f htlm:(did you mean html?)' '-f markdown:(did you mean md?)' '--html:(did you mean -f html?)' '--json:(did you mean -f json?)'; do
 	# shellcheck disable=SC2086 # two words
 	run "$BIN/ipf-report" ${case%%:*} "$one"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# What ipf-report prints for small results streams, made by hand, against what it should print. (A change that is meant: run
-# this with IPF_UPDATE=1, and read the difference before committing it.)
+# ipf-report's output for small results streams, made by hand, against the expected one. (A change that is meant: run this
+# with IPF_UPDATE=1, and read the difference before committing it.)
 . "$TESTS/tap.sh"
 unset -f jq # the order of members matters
 export IPF_REPORT_FULL=1 # all sections of the text
@@ -51,7 +51,7 @@ seal other rows >elsewhere.results
 is "$("$report" -q -f json "$data/mixed.results" elsewhere.results |
 	jq -c '[.total.by_target[] | .requests.ok + .requests.failed]')" "[15,15]" \
 	"clients that were sent to different servers are told apart"
-# Names that need more than their column, and such that begin or end another.
+# Names needing more than their column, and such that begin or end another.
 for urls in '["https://inference-a.models.example:8443/v1", "https://inference-b.models.example:8443/v1"]|https://inference-a.models.example:8443/v1|inference-a.models.example:8443' \
 	'["http://h/v1", "http://h/b/v1"]|http://h/v1|http://h/v1' '["http://h/a/v1", "http://h/b/v1"]|http://h/a/v1|a'; do
 	IFS='|' read -r list first shown <<-END

@@ -7,8 +7,8 @@ report=$BIN/ipf-report
 here=$PWD
 mkdir bare
 
-# A run of two rates with a warm-up, two models, its servers and accelerators watched. What a busy machine adds is taken out of it: some plots could
-# not be drawn.
+# A run of two rates with a warm-up, two models, its servers and accelerators watched. A busy machine's additions are taken out of it: some plots
+# could not be drawn.
 server_start --step-base 2ms --step-per-seq 100us --gpus 2
 "$BIN/ipf-prep" synthetic -n 120 --input-tokens uniform:20-200 --output-tokens uniform:2-12 --models base=0.6,lora=0.4 --seed 1 -o trace 2>"$ERR"
 "$BIN/ipf-sched" constant:rate=20,for=300ms,warmup poisson:rate=40,for=700ms,name=low poisson:rate=90,for=700ms,name=high -t trace --seed 3 -o schedule
@@ -22,7 +22,7 @@ has() { # PAGE TEXT DESCRIPTION: some line has the text
 	yes_if "$3" grep -qF -e "$2" "$1"
 }
 
-# Of results: the page NAME.html, checked, and compared with the JSON report of the same options.
+# RESULTS: the page NAME.html, checked, and compared with the JSON report of the same options.
 page_of() { # NAME RESULTS TEXT [OPTIONS…]
 	name=$1 results=$2 text=$3
 	shift 3
@@ -62,7 +62,7 @@ status_is 3 "a cut stream ends with 3"
 has cut.html 'half.results: cut after' "the page of a cut stream begins with the cut"
 
 # ---- tiles ----------------------------------------------------------------------------------------------------------
-# what is read first is marked like the same figure in a table, and says what failures make of it
+# the figure read first is marked like the same figure in a table, and shows its value if failures counted
 tiles() { sed -n '/<dl class="summary">/,/<\/section>/p' "$1" | sed 's/<[^>]*>/ /g' | tr -s ' \n' ' '; }
 "$report" -f html -o one.html "$TESTS/data/report/one.results" 2>"$ERR"
 matches "$(tiles one.html)" 'TTFT from due, p50 100~ ms p99 100~, mean 100 .*~ too few samples' "a tile of one request marks its p50"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Files of other tools: what ipf-report writes in their formats, it reads again, and the figures agree as far as the format
-# carries them; figures that a tool states are shown as they are.
+# Files of other tools: ipf-report reads its own files in their formats again, and the figures agree as far as the format
+# carries them; figures a tool states are shown as they are.
 . "$TESTS/tap.sh"
 unset -f jq # the order of members matters
 export IPF_REPORT_FULL=1 # all sections of the text
@@ -87,7 +87,7 @@ run "$report" -q --slo p95.5:ttft=1s vllm.out
 status_is 3 "a percentile that the file does not state"
 matches "$(cat "$ERR")" "^ipf-report: vllm.out: p95.5:ttft=1s: the file does not state p95.5 of ttft; it has p50" "ipf-report says which percentiles the file states"
 
-# ---- files that the tools wrote --------------------------------------------------------------------------------------
+# ---- files the tools wrote --------------------------------------------------------------------------------------
 data=$TESTS/data/imports
 "$report" -q -f json "$data/aiperf-0.13.0.json" >stated.json
 is "$(jq -r '.run | [.imported.tool, .imported.version, .model, .target] | join(" ")' stated.json)" \
@@ -109,7 +109,7 @@ for name in vllm:vllm-0.33.0.json vllm-rs:vllm-rs-0.33.0.json sglang:sglang-0.5.
 	cp "$OUT" imported.json
 	yes_if "${name#*:}: the figures that it has beside its requests are those that we compute" imports own "${name%%:*}" "$data/${name#*:}" imported.json
 done
-# The same tool without its lists of requests: the figures are all that there is.
+# The same tool without its lists of requests: the figures are all there is.
 lists='del(.input_lens, .output_lens, .start_times, .ttfts, .itls, .generated_texts, .errors)'
 jq -c "$lists"' | .label = "run 1"' "$data/vllm-0.33.0.json" >vllm-own.out
 jq -c "$lists"' | .tag = "run 1" | .request_rate = null' "$data/sglang-0.5.23.jsonl" >sglang-own.out
@@ -130,7 +130,7 @@ done | tr '\n' ' ')" '{"http-status":1} {"http-status":1} {"other":1} ' "a failu
 "$report" -q -f json "$data/aiperf-0.13.0.jsonl" >imported.json
 is "$(jq -c '[.sessions, .total.events]' imported.json)" '[null,{"content":72}]' "sessions and events are absent if the file does not have them"
 
-# What perf_analyzer wrote for genai-perf: events of which some have no content, two at once, a failure.
+# perf_analyzer's file for genai-perf: events of which some have no content, two at once, a failure.
 cat >profile_export.json <<'END'
 {"experiments":[{"experiment":{"mode":"concurrency","value":2},"requests":[
  {"timestamp":1000000000,"request_inputs":{"payload":"{}"},"response_timestamps":[1010000000,1020000000,1035000000,1040000000,1041000000],
@@ -196,7 +196,7 @@ refused 'bad.json:1: cut: the JSON ends in the middle' bad.json
 echo '{"model_id":"m","num_prompts":1,"request_rate":1,"duration":"long"}' >bad.json
 refused 'bad.json:1: duration: expected a number, got "long"' bad.json
 echo '{"hello":"world"}' >bad.json
-refused 'bad.json:1: neither results of ipf-collect nor a file that is known' bad.json
+refused 'bad.json:1: neither results of ipf-collect nor a known file' bad.json
 echo '{}' >bad.json
 for tool in vllm sglang aiperf guidellm inference-perf genai-perf; do
 	run "$report" --from $tool bad.json

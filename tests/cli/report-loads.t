@@ -1,6 +1,6 @@
 #!/bin/bash
-# A run whose stages differ in load has one verdict on its objectives, the same wherever it is told: in text, page and Markdown, in JSON, in JUnit, in what
-# --strict says, in a saved report. It is computed from the rows a second time here. Nothing of it is made of all stages together.
+# A run whose stages differ in load has one verdict on its objectives, the same everywhere: in text, page and Markdown, in JSON, in JUnit, in the message
+# of --strict, in a saved report. It is computed from the rows a second time here. Nothing of it is made of all stages together.
 . "$TESTS/tap.sh"
 report=$BIN/ipf-report
 made() { python3 "$TESTS/helpers/queue_results.py" "$@"; }
@@ -126,7 +126,7 @@ seal header body >primer.results
 is "$(sed -n '/^Stages/,/^$/p' primer | grep -c primer)" 0 "primers are not shown as stages"
 is "$(jq -c '[.stages[] | .kind] | index("rest") != null' json)" true "JSON has the rests"
 
-# ---- windows that are too short for their latencies ----
+# ---- windows too short for their latencies ----
 is "$(tr -s ' \n' ' ' <short | grep -o 'ended within the stage\|in flight at its begin' | tr '\n' ' ')" "ended within the stage " "two rates of a stage are explained once"
 made --service 1 --servers 100 20:20 40:20 60:20 >long.results
 "$report" long.results >long

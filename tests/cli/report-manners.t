@@ -26,7 +26,7 @@ for picture in x.png x.svg x.PDF.pdf; do
 	yes_if "$picture is not written" [ ! -e $picture ]
 done
 
-# The formats that the program knows are those of its completion, and each has a section in the manual.
+# The formats the program knows are those of its completion, and each has a section in the manual.
 {
 	"$report" --completion | sed -n "/^[[:space:]]*-f|--format)/{n;s/.*-W '\([a-z0-9. -]*\)'.*/\1/p}"
 	"$report" export --help | sed -n '/^Formats:/,/^$/p' | sed -e 's/^Formats://' -e 's/and those of//' -e 's/^other tools://'
@@ -115,7 +115,7 @@ run "$report" slo.results
 status_is 3 "an objective of a request that makes no sense ends with 3"
 complains ipf-report 'slo.results:2: slo.ttft: expected a duration such as "500ms", got "soon"' "ipf-report names the wrong objective of a request"
 
-# What its writer called incomplete
+# A run its writer called incomplete
 cp row body
 seal header body | sed 's/"end":{/"end":{"incomplete":"the run was stopped",/' >stopped.results
 run "$report" stopped.results
@@ -221,7 +221,8 @@ between "$(head -1 m.csv | tr ',' '\n' | sort -u | wc -l)" 300 "$(head -1 m.csv 
 is "$(head -1 m.csv | tr ',' '\n' | sort | uniq -d)" "" "CSV: no name occurs twice"
 is "$(grep -c "$(printf '\r')$" m.csv)" 6 "CSV: a line of names, four stages, the total; ended by CR LF"
 
-# ---- signals: Ctrl-C reaches a whole pipeline, and the report of what was measured is worth having --------------------
+# ---- signals: Ctrl-C reaches a whole pipeline, and the report of the part before it is worth having
+# --------------------
 mkfifo pipe
 "$report" <pipe >interrupted.txt 2>"$ERR" &
 pid=$!
@@ -248,7 +249,7 @@ stop_at_exit $pid
 exec 3>pipe
 head -2 "$data/one.results" >&3
 yes_if "ipf-report waits for more input in the second call" wait_for reading
-# One at a time: of two that wait at once the system may keep only one, and those within a tenth of a second are one. A signal was taken when none waits
+# One at a time: of two waiting at once the system may keep only one, and those within a tenth of a second are one. A signal was taken when none waits
 # and the program sleeps again, or has ended.
 taken() { tap_gone $pid || { reading && [ "$(awk '/^(SigPnd|ShdPnd)/ && $2 !~ /^0*$/ { n = 1 } END { print n + 0 }' /proc/$pid/status)" = 0 ]; }; }
 for signal in INT TERM INT; do

@@ -1,6 +1,6 @@
 #!/bin/bash
-# An exact merge: the report of three shards is that of one analysis of all their records, number by number: latencies, windows, what the
-# server said of itself, sessions and where it saturates.
+# An exact merge: the report of three shards is that of one analysis of all their records, number by number: latencies, windows, the
+# server's own metrics, sessions and where it saturates.
 . "$TESTS/tap.sh"
 unset -f jq # the order of members matters
 export IPF_REPORT_FULL=1 # all sections of the text
@@ -32,8 +32,8 @@ run ipf-collect -q --every 100ms --samples live.results s1.records s2.records s3
 cp "$OUT" all.results
 status_is 0 "records of all shards are collected together"
 
-# What differs is where the figures come from, and the clients' own seconds: those count in which the client at hand had requests, and of
-# all records together those in which any had.
+# The differences are the sources of the figures, and the clients' own seconds: those count in which the client at hand had requests, and
+# of all records together those in which any had.
 same_figures='del(.run, .verdict.status, .verdict.checks[1]) | del(.. | .accuracy?)' # exact: left out
 report() { # RESULTS…: in $OUT
 	run ipf-report -f json --slo ttft=100ms,p99:e2e=5s --by time=500ms "$@"

@@ -82,7 +82,7 @@ matches "$(cat "$OUT")" '^Early stopping, ms +p90 +p95 +p97 +p99 +p99.9$' "text 
 is "$(sed -E 's/…|▁|▂|▃|▄|▅|▆|▇|█/./g' "$OUT" | awk '{ gsub(/[^ -~]/, "?") } length > 80')" "" "the table of early stopping fits into 80 columns"
 is "$("$report" -f json good.results | jq -c '[.. | objects | select(has("early_stopping"))]')" "[]" "JSON has early stopping only if asked for"
 
-# ---- latencies that answers do not have ----
+# ---- latencies answering do not have ----
 made 20:2 | jq -c 'if .n == 0 then del(.ttft_ns, .ttfa_ns, .tpot_ns, .output_tokens)
 	elif .n == 1 then del(.ttfa_ns)
 	elif .n == 2 then del(.tpot_ns) | .output_tokens = 1 else . end' >lacking.results

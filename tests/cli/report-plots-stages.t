@@ -1,5 +1,5 @@
 #!/bin/bash
-# ipf-report --plots: which stages are in the plots, what is beside lines and points, and names of stages.
+# ipf-report --plots: which stages are in the plots, marks beside lines and points, and names of stages.
 . "$TESTS/tap.sh"
 unset -f jq # the order of members matters
 report=$BIN/ipf-report
@@ -51,7 +51,7 @@ is "$(echo "$numbers" | awk '$4 < 0 || $4 > 1 || $5 < 0 || $5 > 1')" "" "numbers
 is "$(echo "$numbers" | awk '{ for (i = 0; i < n; i++) if (($4 - x[i]) ^ 2 < 0.04 ^ 2 && ($5 - y[i]) ^ 2 < 0.06 ^ 2) print; x[n] = $4; y[n++] = $5 }')" "" \
 	"numbers of stages lie apart"
 
-# ---- what is above the time line ----------------------------------------------------------------------------------------
+# ---- above the time line ----------------------------------------------------------------------------------------
 timed() { # FOLDER RATE:LENGTH…: stages of 30 s altogether, in a time line of 31 s
 	folder=$1
 	shift

@@ -1,13 +1,13 @@
 #!/bin/bash
-# ipf-report --plots: what is drawn, of which figures, and what a folder of plots is good for.
+# ipf-report --plots: the drawings, their figures, and the uses of a folder of plots.
 . "$TESTS/tap.sh"
 unset -f jq # the order of members matters
 data=$TESTS/data/report
 report=$BIN/ipf-report
 here=$PWD
 
-# A run of two rates with a warm-up, its servers watched. What a busy machine adds is taken out of it: a stage without a throughput has plots that
-# cannot be drawn.
+# A run of two rates with a warm-up, its servers watched. A busy machine's additions are taken out of it: a stage without a throughput has plots
+# that cannot be drawn.
 server_start --step-base 4ms --step-per-seq 100us --max-batch 8 --gpus 2
 "$BIN/ipf-prep" synthetic -n 200 --input-tokens uniform:20-200 --output-tokens uniform:2-30 --seed 1 -o trace 2>"$ERR"
 "$BIN/ipf-sched" constant:rate=20,for=300ms,warmup poisson:rate=30,for=1s,name=low poisson:rate=90,for=1s,name=high -t trace --seed 3 -o schedule
@@ -28,7 +28,7 @@ for path in sorted(pathlib.Path(sys.argv[1]).glob("*.svg")):
     root = ET.parse(path).getroot()
     name = path.stem
     if sys.argv[2:] == ["geometry"]:
-        # what gnuplot draws when it is asked to again has neither our title nor our classes
+        # gnuplot's drawing, repeated, has neither our title nor our classes
         print(name, [(e.get("d") or e.get("points")).split() for e in root.iter() if e.tag in (SVG + "path", SVG + "polygon") and not e.get("id")],
               ["".join(e.itertext()).strip() for e in root.iter(SVG + "text")])
         continue
@@ -64,10 +64,10 @@ is "$(cd plots && echo *.svg)" "$(for name in $all; do echo "$name.svg"; done | 
 is "$(cd plots && echo *.gp *.tsv)" "$(for e in gp tsv; do for name in $all; do echo "$name.$e"; done; done | tr '\n' ' ' | sed 's/ $//')" "pictures have their scripts and data"
 is "$(python3 check.py plots)" "" "every picture is XML of its own, with a title and a description, and with its own ids"
 
-# ---- stages that cannot be shown ---
+# ---- stages without plots ---
 plain results | head -1 >header
 plain results | sed "1d;\$d" >rows
-second=$(jq -s 'map(select(.n and .stage == 2) | .start_ns) | min' rows) # what ends from then on ends much later
+second=$(jq -s 'map(select(.n and .stage == 2) | .start_ns) | min' rows) # requests ending from then on end much later
 jq -c "if .n and .end_ns > $second - 500000000 then .end_ns += 60000000000 else . end" rows >lines
 seal header lines >late.results
 run "$report" --plots late late.results
@@ -150,7 +150,7 @@ contains "$(python3 check.py hostile geometry)" "it's \`touch" "plots show names
 (cd hostile && LC_ALL=C.UTF-8 gnuplot cdf-ttft.gp 2>&1)
 is "$(ls here there hostile/x hostile/here 2>/dev/null)" "" "scripts run by hand execute nothing in names"
 
-# ---- what goes wrong ------------------------------------------------------------------------------------------------
+# ---- errors ------------------------------------------------------------------------------------------------
 run "$report" --plots plain results
 status_is 1 "a file instead of a folder"
 complains ipf-report "plain/" "ipf-report names the file that is no folder"

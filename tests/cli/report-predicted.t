@@ -1,11 +1,11 @@
 #!/bin/bash
-# A run that a twin predicted: the results say so, what asks about a client, clocks or the network does not apply, error bars have the error of
-# the twin, and predicted runs never mix with measured ones.
+# A run a twin predicted: the results say so, checks of a client, clocks or the network do not apply, error bars have the error of the twin,
+# and predicted runs never mix with measured ones.
 . "$TESTS/tap.sh"
 export IPF_REPORT_FULL=1 # all sections of the text
 . "$TESTS/fixture.sh"
 
-# RUN.records as if a twin had predicted it: no lines about the client, in the header what ipf-twin predict says.
+# RUN.records as if a twin had predicted it: no lines about the client, in the header the members of ipf-twin predict.
 errors='{"ttft":{"p50":0.02,"p99":0.08},"tpot":{"p50":0.01,"p99":0.05},"e2e":{"p50":0.03,"p99":0.3}}'
 predict() { # RUN NAME [SHA256] [ERRORS] [EXTRAPOLATED]
 	head -1 "$1.records" | jq -c --argjson error "${4:-$errors}" --arg sha "${3:-aa}" '
@@ -18,7 +18,7 @@ predict() { # RUN NAME [SHA256] [ERRORS] [EXTRAPOLATED]
 }
 
 small_run 40
-# What a busy machine adds is taken out of it: the verdict on the run as measured would depend on it.
+# A busy machine's additions are taken out of it: the verdict on the run as measured would depend on it.
 mv chat.records live.records
 python3 "$TESTS/helpers/calm.py" live.records >chat.records
 ipf-collect -q chat.records -o chat.results
@@ -81,7 +81,7 @@ is "$judged" '[true,"DOUBTFUL",["OK","N/A","OK","DOUBTFUL"]]' "JSON says that th
 is "$(jq -c '.run | [.predicted.twin, .predicted.steps, .predicted.extrapolated, has("started")]' twin.json)" \
 	'["llama.twin",678901,["most_sequences","kv_blocks"],false]' "JSON has the twin"
 run ipf-report certificate twin.results
-is "$status $(cat "$ERR")" "3 ipf-report: twin.results: was predicted by a twin: a certificate holds what a client measured" "certificate refuses a prediction"
+is "$status $(cat "$ERR")" "3 ipf-report: twin.results: was predicted by a twin: a certificate holds a client's measurements" "certificate refuses a prediction"
 ipf-report -q -f junit twin.results >twin.xml
 contains "$(cat twin.xml)" '<property name="predicted" value="llama.twin"/>' "JUnit has the twin"
 contains "$(grep -A1 'name="client_headroom"' twin.xml)" '<skipped message="N/A: not applicable: predicted"/>' "JUnit skips what does not apply" # exact: virtual time
@@ -103,7 +103,7 @@ contains "$(tr -s ' \n' '  ' <"$OUT")" "PREDICTED, DOUBTFUL" "a saved report say
 contains "$(tr -s ' \n' '  ' <"$OUT")" "more sequences in flight than any run showed (most_sequences)" "a saved report says what is a guess"
 is "$(ipf-report -q twin.results | grep -c -E 'event times|calibrat|late by client')" 0 "text describes neither clock nor client of a prediction"
 
-# ---- error bars: what a client would have added is nothing in virtual time but 1 us and, of ITL, the width of a bucket
+# ---- error bars: a client would add nothing in virtual time but 1 us and, in ITL, the width of a bucket
 is "$(sed -n 's/.*"first_early_ns":\([0-9]*\),"last_early_ns":\([0-9]*\).*/\1 \2/p' twin.results | sort -u)" "0 0" "events of virtual time came when they came"
 wider() { # BAR VERSION STATISTIC ERROR OWN TEXT: OWN of a value in ms
 	is "$(jq -c --arg bar "$1" --argjson path "$2" --arg key "$3" --argjson error "$4" '
@@ -137,9 +137,9 @@ predict chat vague aa '{"ttft":{"p50":0.02,"p99":0.08},"tpot":{"p50":null}}'
 run ipf-report -f json vague.results
 is "$(jq -c '.total.accuracy | keys' "$OUT")" '["ttft_ms"]' "an error that is not known makes no error bars"
 is "$(jq -c '.total.latency | [.ttft_ms.from_start, .e2e_ms.from_start] | map(has("ci95"))' "$OUT")" "$(jq -c '.total.latency | [(.ttft_ms.from_start | has("ci95")), false]' chat.json)" "an unknown error makes no interval of a mean"
-contains "$(ipf-report -q vague.results | tr -s ' \n' '  ')" "TPOT not known, so that it has no error bars; E2E not known, so that" "text says that the error of TPOT and E2E is unknown"
+contains "$(ipf-report -q vague.results | tr -s ' \n' '  ')" "TPOT not known, so it has no error bars; E2E not known, so that" "text says that the error of TPOT and E2E is unknown"
 
-# ---- runs that do not mix
+# ---- runs of different kinds
 predict chat other bb
 for pair in "twin chat|chat.results: was measured, but twin.results was predicted by a twin" \
 	"chat twin|twin.results: was predicted by a twin, but chat.results was measured" \
@@ -175,7 +175,7 @@ done
 contains "$(ipf-report compare -f junit chat.results -- twin.results)" '<property name="predicted" value="PREDICTED: new by llama.twin' "JUnit says that new is predicted"
 is "$(ipf-report compare -f json chat.results -- twin.results | jq -c '[(.base | has("predicted")), .new.predicted.twin]')" '[false,"llama.twin"]' "JSON says that new is predicted"
 
-# ---- what was assumed of the twin
+# ---- the assumptions about the twin
 assume() { # NAME JSON: NAME.results as predicted with this
 	head -1 twin.records | jq -c --argjson assumed "$2" '.predicted.assumed = $assumed' >"$1.header"
 	sed -e 1d -e '$d' twin.records >"$1.body"
@@ -198,7 +198,7 @@ is "$(ipf-report compare -f json twin.results -- more.results | jq -c '[.setting
 run ipf-report more.results less.results
 is "$status $(cat "$ERR")" "3 ipf-report: less.results: was predicted by another twin ($by) than more.results (llama.twin with kv_blocks=9000)" "predictions of different assumptions do not merge"
 
-# ---- ipf-twin predict itself; shards that it predicted one after another
+# ---- ipf-twin predict itself; shards it predicted one after another
 printf '{"ipf":"twin","version":1,"model":"m/1","parameters":{%s,%s},"fit":{"requests":7,"steps":90}}\n' \
 	'"step_base_ns":{"value":10000000},"step_per_sequence_ns":{"value":1000000},"step_jitter":{"value":0.1},"prefill_tokens_per_s":{"value":10000}' \
 	'"most_sequences":{"not_known":"never more than 3","at_least":3}' >m.twin

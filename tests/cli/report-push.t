@@ -22,7 +22,7 @@ push() { # TEXT OPTION…
 	touch log
 }
 
-# ---- what is sent ----
+# ---- requests ----
 push "a target" --push "$AT/ok/metrics"
 status_is 0 "the figures arrived"
 stderr_is "" "--push has no messages if all goes well"
@@ -56,7 +56,7 @@ else
 	skip "the Pushgateway takes the figures" "prometheus-pushgateway is not installed"
 fi
 
-# ---- targets that fail ----
+# ---- failing targets ----
 push "status 400" --push "$AT/400/metrics"
 status_is 1 "status 400 ends with 1"
 complains ipf-report "--push $AT/400/metrics: HTTP status 400: status 400 for None" "status 400 is reported"
@@ -79,7 +79,7 @@ status_is 1 "some that fail"
 is "$(sed 's/: HTTP.*//' "$ERR" | sort)" "$(printf 'ipf-report: --push %s/metrics\n' "$AT/400" "$AT/403")" "targets that fail have a line each"
 is "$(cut -d ' ' -f 2 log | tail -1)" /ok/metrics/job/ipf-report/run/chat "other targets get the figures"
 
-# ---- runs that are not good ----
+# ---- bad runs ----
 head -8 chat.results >cut.results
 rm -f log
 run ipf-report -q --push "$AT/ok/metrics" cut.results

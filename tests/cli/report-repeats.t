@@ -54,7 +54,7 @@ contains "$(cat page.html)" '<section id="repeats"' "the page has a section of r
 contains "$(cat page.html)" "run 6 (slow.results): " "the page names outliers"
 is "$(grep -o 'id="runs-table".*' page.html | wc -l)$(grep -c '<th scope="row">6: slow.results' page.html)" 11 "the page shows each run"
 
-# ---- what are no repeats ----
+# ---- runs other than repeats ----
 sed '1s/"seed":1/"seed":2/' r2.results >other.results
 is "$(json r1.results other.results | jq -c '[.repeats.one_schedule, (.repeats.figures | length) > 10]')" '[false,true]' "runs of other requests are told apart"
 contains "$("$report" r1.results other.results 2>"$ERR")" "2 runs, not all of the same requests" "text says that requests of the runs differ"

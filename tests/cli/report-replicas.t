@@ -58,7 +58,7 @@ head -1 without.results >header
 seal header body >bare.results
 matches "$("$report" --by tag bare.results)" '^  --by: no request has a tag$' "--by tag without tags has a note"
 
-# ---- what is refused ----
+# ---- refusals ----
 run "$report" --by tag= run.results
 status_is 2 "--by tag= without a name"
 contains "$(cat "$ERR")" 'got "tag="' "ipf-report says what it got for --by"

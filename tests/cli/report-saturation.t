@@ -1,6 +1,6 @@
 #!/bin/bash
-# The capacity that a sweep or a ramp shows, against servers whose capacity is known: made-up ones with 20 seeds or 2 (IPF_LONG=1: 20), and one in virtual
-# time with 20.
+# The capacity a sweep or a ramp shows, against servers whose capacity is known: made-up ones with 20 seeds or 2 (IPF_LONG=1: 20), and one in virtual time
+# with 20.
 . "$TESTS/tap.sh"
 export IPF_REPORT_FULL=1 # all sections of the text
 report=$BIN/ipf-report
@@ -31,7 +31,7 @@ made --spread --seed 2 40:1 60:1 110:1 | "$report" | tr -s ' \n' ' ' >short.txt
 contains "$(cat short.txt)" 'not saturated: of 111 requests/s offered, 95.0/s were completed, by chance as far as stages this short can tell' \
 	"a loss by chance is no saturation"
 
-# A server that is still busy with earlier stages has not broken down: what ends in a window is its throughput.
+# A server still busy with earlier stages has not broken down: the completions in a window are its throughput.
 made 50:10 250:10 rest:2 200:10 300:10 >busy.results
 "$report" -f json busy.results >busy.json
 is "$(jq -c '[.stages[] | .rate.completed * .window_s + 0.5 | floor]' busy.json)" "$(jq -sc '[.[] | select(.n != null and .ok) | .end_ns / 1000000000] as $ends
@@ -48,7 +48,7 @@ is "$(jq -c '.repeats.figures[] | select(.name == "requests") | .of_runs | map(.
 is "$("$report" compare -f json busy.results -- later.results | jq -c '.figures[] | select(.name == "requests") | [.base, .new] | map(. * 100 + 0.001 | round)')" \
 	"$(jq -sc 'map(.total.rate.completed * 100 + 0.001 | round)' busy.json later.json)" "comparisons count completed requests like reports"
 
-# The highest load is told with the figures that the table has of that stage.
+# The highest load is told with the figures the table has of that stage.
 for ((seed = 1; seed <= 4; seed++)); do
 	made --spread --seed $seed 20:4 30:4 50:4 70:4 40:4 >some.results
 	"$report" some.results >some.txt
@@ -152,7 +152,7 @@ seal header body >late.results
 is "$("$report" -f json --slo e2e=1s late.results | jq -c '[.saturation.status, .objectives.headroom, .saturation.requests_per_s]')" '["not known",null,null]' "a client that was late says nothing of the server"
 matches "$("$report" late.results)" '^  capacity    unknown: the load was not delivered: see the verdict$' "a client that was the limit"
 
-# ---- what is shown ----
+# ---- the report ----
 run "$report" --slo e2e=250ms run.results
 status_is 0 "--slo of a sweep ends with 0"
 matches "$(cat "$OUT")" '^  capacity    (99\.[0-9]|100) requests/s \(9[0-9.]* to 10[0-9]\), from 5 rates below and 2 above$' "the capacity, with its interval"

@@ -1,6 +1,6 @@
 #!/bin/bash
-# ipf-report REPORT.json: a saved JSON report is shown in every format for people as from its results, byte for byte; what needs results
-# is refused; and a report from elsewhere can do no harm.
+# ipf-report REPORT.json: a saved JSON report is shown in every format for people as from its results, byte for byte; options needing
+# results are refused; and a report from elsewhere can do no harm.
 . "$TESTS/tap.sh"
 unset -f jq # the order of members matters
 data=$TESTS/data/report
@@ -60,7 +60,8 @@ for seed in 1 2 3 4; do python3 "$TESTS/helpers/compare_results.py" --requests 2
 python3 "$TESTS/helpers/compare_results.py" --requests 200 --seed 5 --slower 1.3 >r5.results
 shown repeats "repeats with an outlier" r1.results r2.results r3.results r4.results r5.results --
 
-# A run of several rates, its servers and accelerators watched. What a busy machine adds is taken out of it: some plots could not be drawn.
+# A run of several rates, its servers and accelerators watched. A busy machine's additions are taken out of it: some plots could not be
+# drawn.
 server_start --step-base 2ms --step-per-seq 100us --max-batch 4 --gpus 2
 "$BIN/ipf-prep" synthetic -n 150 --input-tokens uniform:20-200 --output-tokens uniform:2-12 --models base=0.6,lora=0.4 --seed 1 -o trace 2>"$ERR"
 "$BIN/ipf-sched" constant:rate=20,for=300ms,warmup constant:rate=40,for=700ms,name=low constant:rate=90,for=700ms,name=high -t trace --seed 3 -o schedule
@@ -92,7 +93,8 @@ else
 	skip "plots of a saved report" "gnuplot is not installed"
 fi
 
-# ---- only what needs no results -------------------------------------------------------------------------------------
+# ---- only formats needing no results
+# -------------------------------------------------------------------------------------
 refused() { # TEXT PART OPTIONS…
 	local text=$1 part=$2
 	shift 2

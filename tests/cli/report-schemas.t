@@ -1,5 +1,5 @@
 #!/bin/bash
-# The JSON Schemas of the report and of the streams, held against what the programs write. No member may be unknown to them.
+# The JSON Schemas of the report and of the streams, compared with the programs' output. No member may be unknown to them.
 . "$TESTS/tap.sh"
 unset -f jq # the order of members matters
 . "$TESTS/fixture.sh"

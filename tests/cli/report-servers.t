@@ -1,5 +1,5 @@
 #!/bin/bash
-# What ipf-report makes of samples of servers and accelerators, of streams made by hand.
+# ipf-report's figures from samples of servers and accelerators, of streams made by hand.
 . "$TESTS/tap.sh"
 unset -f jq # the order of members matters
 export IPF_REPORT_FULL=1 # all sections of the text
@@ -76,7 +76,7 @@ is "$(differences 'if .n then .cached_tokens = 50 else . end')" '["hit-rate"]' "
 restart='if .sample == "server" and .t_ns == 6000000000 then .resets = 9 | .counters |= map_values(. * 2 / 5) else . end'
 is "$(differences "$restart")" '["fewer-requests","fewer-output-tokens"]' "counts that a restart lost are missing"
 is "$("$report" -f json changed.results | jq -c '.server | [.targets[0].restarts, .targets[0].restarted_s], (.comparison.differences[].text | sub("^.*: "; ""))' | sort -u)" \
-	"$(printf '%s\n' '"the server restarted, and what it counted after the last reading before that is lost"' '[1,6]')" "the restart is named as the cause"
+	"$(printf '%s\n' '"the server restarted, and its counts after the last reading before are lost"' '[1,6]')" "the restart is named as the cause"
 for words in "" --full; do
 	matches "$(IPF_REPORT_FULL='' "$report" $words changed.results | tr -s ' \n' ' ')" \
 		"restarted replica-a: the server restarted during the run: its counters fell at 6(\.0+)? s" "the report ${words:-without options} says when the server restarted"
@@ -84,13 +84,14 @@ done
 differences "$restart | if .sample == \"server\" and .t_ns == 9000000000 then .resets = 1 else . end" >kinds
 contains "$("$report" changed.results | tr -s ' \n' ' ')" "replica-a: the server restarted 2 times during the run: its counters fell, the first time at 6" "two restarts are counted"
 is "$("$report" equal.results | grep -c restart)" 0 "a server that did not restart has no such sentence"
-# What the client gave up is in the server's latencies and not in the client's: no other client is needed to explain that.
+# Requests the client gave up are in the server's latencies and not in the client's: no other client is needed to explain
+# that.
 differences 'if .sample == "server" and .histograms then .histograms.ttft_ns |= (.sum *= 3 | .buckets = [[100000000, 0], [200000000, .count], [null, 0]])
 	elif .n and .n >= 40 then { n, stage, ok: false, due_ns, start_ns, end_ns, input_tokens, events: 0, error: { kind: "timeout", text: "no answer" } } else . end' >kinds
-is "$(cat kinds)" '["more-output-tokens","ttft-shorter"]' "requests that this client gave up"
+is "$(cat kinds)" '["more-output-tokens","ttft-shorter"]' "requests this client gave up"
 is "$("$report" -f json changed.results | jq -r '.server.comparison.differences[].text | sub("^.*: "; "")' | sort -u)" \
-	"$(printf '%s\n' "20 requests that this client gave up (timed out, disconnected or cancelled, 20 of them before a first token)" \
-		"the server's figures include 20 requests that this client gave up (timed out, disconnected or cancelled, 20 of them before a first token)")" "the text names disconnects as the cause of a difference"
+	"$(printf '%s\n' "20 requests this client gave up (timed out, disconnected or cancelled, 20 of them before a first token)" \
+		"the server's figures include 20 requests this client gave up (timed out, disconnected or cancelled, 20 of them before a first token)")" "the text names disconnects as the cause of a difference"
 # Only a half of the run is known: what ended in it is compared.
 is "$(differences 'select(.sample != "server" or (.t_ns >= 3000000000 and .t_ns <= 9000000000)) | if .sample == "server" and .t_ns == 3000000000 then del(.interval_ns, .counters, .histograms) else . end')" \
 	'[]' "requests outside of the scraped time do not count"
@@ -146,7 +147,7 @@ sed "s|http://10.0.0.2:8000/metrics|http://127.0.0.1:8000/metrics|" two.results 
 is "$("$report" -f json shared.results | jq -c '[.server.targets[] | has("comparison")]')" "[false,false]" "targets at one URL have no comparison"
 
 # Two shards that scrape the same server, and each a server of its own.
-at() { # T0_UNIX_NS: the header of a run that began then
+at() { # T0_UNIX_NS: the header of a run beginning then
 	sed "s/\"tool\":\"ipf-fire 0.1.0\"/&,\"t0_unix_ns\":$1/" header
 }
 at 1000000000000000000 >header-1
@@ -161,7 +162,7 @@ is "$(jq -c '[.server.targets[] | [.target, .counts]]' "$OUT")" '[["shared",null
 	"a target that two shards scraped counts once"
 is "$(jq -c '.server.comparison.requests' "$OUT")" '{"client":60,"server":84}' "the server's figures have the other target"
 
-# Targets that fail, and names that a terminal must not get.
+# Targets that fail, and names a terminal must not get.
 {
 	rows 0 60
 	samples good 5
@@ -176,7 +177,7 @@ is "$(LC_ALL=C tr -d '\n' <"$OUT" | LC_ALL=C tr -cd '\000-\037\177' | wc -c)" 0 
 run "$report" -f json hostile.results
 is "$(jq -c '[.server.targets[] | [.scrapes, .failed]]' "$OUT")" '[[16,0],[12,12]]' "failed scrapes are counted"
 
-# What a Prometheus did not answer.
+# Answers a Prometheus did not give.
 asked() { # MEMBERS-OF-prometheus: $OUT is the text, $PWD/asked.json the JSON
 	seal header body | sed "s|\"end\":{|&\"prometheus\":{\"url\":\"http://p:9090\",\"requests\":3,\"samples\":0,$1},|" >asked.results
 	"$report" -f json asked.results >asked.json
@@ -193,7 +194,7 @@ is "$(prometheus_lines)" " prometheus bad: bad_data: parse error prometheus none
 asked '"queries":[{"name":"up","query":"up","points":7}]'
 is "$(grep -c prometheus "$OUT")" 0 "the text has no line on Prometheus if all was answered"
 
-# What is no sample is refused, with its place.
+# A line that is no sample is refused, with its place.
 echo '{"sample":"server","t_ns":1,"target":"a","gauges":{"running":"many"}}' >body
 seal header body >bad.results
 run "$report" bad.results

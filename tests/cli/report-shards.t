@@ -7,7 +7,7 @@ export IPF_REPORT_FULL=1 # all sections of the text
 
 # Clients in virtual time, as if they had measured: all begin at the same time, and deliver their load. (sched-shard.t has clients at a server.)
 twin server.twin step_base_ns=1000000 step_per_sequence_ns=0 step_jitter=0.1
-measured() { # RECORDS RUN: without what says that they are predicted; each run has a time of its own
+measured() { # RECORDS RUN: without the mark of a prediction; each run has a time of its own
 	head -1 "$1" | jq -c 'del(.predicted) | .clock = "CLOCK_MONOTONIC"' | sed "s/\"t0_unix_ns\":[0-9]*/\"t0_unix_ns\":1790000$(printf '%03d' "'$2")000000000/"
 	tail -n +2 "$1"
 }
@@ -39,7 +39,7 @@ clients a 2 constant:rate=40,n=20
 clients b 2 constant:rate=40,n=20
 clients c 3 constant:rate=60,n=21 burst:n=4
 
-# ---- what says which part it is ----
+# ---- the number of a part ----
 is "$(for file in a2.sched a2.records; do head -1 $file | jq -c .shard; done)" '{"index":2,"of":2}
 {"index":2,"of":2}' "the header of the records has the shard of the schedule"
 is "$(head -1 a2.results | jq -c .shards)" '{"of":2,"present":[2],"missing":[1]}' "the header of results has the shard of the schedule"
@@ -129,7 +129,7 @@ mv chat.trace kept.trace && cp other.trace chat.trace
 other "its trace differs" constant:rate=40,n=20
 mv kept.trace chat.trace
 
-# ---- shards without requests, and stages that go round ----
+# ---- shards without requests, and stages going round ----
 clients few 3 constant:rate=20,n=2
 report few1.results few2.results
 is "$(jq -c '[.verdict.checks[0].scheduled, .run.shards]' report.json)" '[2,{"of":3,"present":[1,2]}]' "a shard that has no requests is not missed"
@@ -203,7 +203,7 @@ for twice in whole again; do
 		"the verdict names the records that count twice"
 done
 
-# ---- sessions that begin in their middle: each shard has its own lines of the first round ----
+# ---- sessions beginning in their middle: each shard has its own lines of the first round ----
 jq -n -c 'range(7) as $s | range(1 + $s % 3) as $t | {id: "\($s)/\($t)", session: "\($s)", turn: $t, prompt: "x", output_tokens: 1}' >lines
 trace_of lines >chat.trace
 clients m 2 closed:users=3,for=200ms,middle

@@ -7,7 +7,7 @@ data=$TESTS/data/report
 report=$BIN/ipf-report
 agrees=$TESTS/helpers/sql_agrees.py
 
-# ---- streams: what is in the goldens, a series of windows, samples of servers and accelerators ----
+# ---- streams: the goldens, a series of windows, samples of servers and accelerators ----
 {
 	jq -nc 'range(8) | { n: ., stage: 0, ok: true, model: "m", due_ns: (. * 200000000), start_ns: (. * 200000000), end_ns: (. * 200000000 + 100000000),
 		ttft_ns: 50000000, e2e_ns: 90000000, events: 2, output_tokens: 2 }'
@@ -83,7 +83,7 @@ else
 	skip "SQLite takes it" "sqlite3 is not installed"
 fi
 
-# ---- names that are not what they seem ----
+# ---- names looking like others ----
 bad=(
 	"x'); DROP TABLE runs; --" "\\'); DROP TABLE runs; --" "\\\\'); DROP TABLE runs; --" "ends in \\" $'a\n.shell touch pwned\nb'
 	$'a\n\\! touch pwned\nb' $'\\\\! touch pwned' '$$; DROP TABLE runs; $$' $'\e[31mred' "/* */ -- ;" '"; DROP TABLE runs; --' ":name :'name'"

@@ -5,7 +5,7 @@ unset -f jq # the order of members matters
 export IPF_REPORT_FULL=1 # all sections of the text
 data=$TESTS/data/report
 
-# run.results: a stage of 60 s whose load is half for 10 s (the first second too), as windows and as rows that end in the middle of each
+# run.results: a stage of 60 s whose load is half for 10 s (the first second too), as windows and as rows ending in the middle of each
 # second, four and then eight of them. RAMP: it rises all the time.
 results() { # RAMP: 0 or 1
 	jq -c '.stages = [{name: "s", kind: "closed", spec: "", begin_ns: 0, end_ns: 60000000000, arrivals: 1, first_n: 0, measured: true, closed: true, cycle: true, slots: 8}]
@@ -36,7 +36,7 @@ is "$(jq -c '.stages[0] | [.window_s, .throughput.output_tokens_per_s, .in_fligh
 is "$(jq -c '.total.window_s' "$OUT")" 48 "the total of --window steady is of the steady part"
 contains "$("$ipf_report" run.results | tr -s ' \n' ' ')" "steady from 11 s to 59 s" "text has the steady part"
 
-# Latencies too: what started before the steady part is slower.
+# Latencies too: requests before the steady part are slower.
 jq -c 'if .n and 11000000000 > .start_ns then .ttft_ns = 9000000 else . end' lines >slow # exact: made up
 seal header slow >slow.results
 is "$("$ipf_report" -q -f json slow.results | jq -c '.stages[0].latency.ttft_ms.from_start | [.n, .max]')" '[440,9]' "the latencies of a stage are those of all of its requests"

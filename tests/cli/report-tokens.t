@@ -1,5 +1,5 @@
 #!/bin/bash
-# What the report says, whatever its length, of counts that a reader would otherwise take for something else.
+# The report's warnings, whatever its length, about counts a reader would otherwise misread.
 . "$TESTS/tap.sh"
 . "$TESTS/helpers/exchanges.sh"
 
@@ -17,7 +17,7 @@ for api in openai-chat openai-responses gemini; do
 		"$api: tokens that were not sent"
 done
 for api in openai-chat anthropic-messages openai-responses; do
-	matches "$(of "$api/text-unread")" '[12] of [23] events have text that the descriptor of the API does not read' "$api: text that is not read"
+	matches "$(of "$api/text-unread")" '[12] of [23] events have text unread by the descriptor of the API' "$api: text that is not read"
 done
 matches "$(of openai-chat/text-unread)" 'the output tokens of 1 answer are content events, since no usage was understood' "tokens that are events"
 is "$(of anthropic-messages/text-unread | grep -c 'since no usage')" 0 "the report says nothing of usage if there is one"

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Error bars hold what was true: request by request against a server that logs when it sent what, over HTTP/1.1, TLS and HTTP/2. This holds
-# on a busy machine, too, where the bars are wider; tests/bench/bars.sh measures more.
+# Error bars contain the true values: request by request against a server that logs its sends with their times, over HTTP/1.1, TLS and
+# HTTP/2. This holds on a busy machine, too, where the bars are wider; tests/bench/bars.sh measures more.
 . "$TESTS/tap.sh"
 . "$TESTS/fixture.sh"
 
@@ -15,7 +15,7 @@ printf '{"id":"r","messages":[{"role":"user","content":"Tell me."}],"output_toke
 trace_of lines >t.trace
 ipf-sched -q poisson:rate=200,n=100 -t t.trace -o t.sched
 
-# The log has when each call that sends began and ended, so that a server that is held up within it knows of it.
+# The log has when each call that sends began and ended, so a server held up within it knows of it.
 compare() { # NAME SCHEME OPTIONS OF THE SERVER… -- ARGUMENTS…
 	local name=$1 scheme=$2 server=()
 	shift 2

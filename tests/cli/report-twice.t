@@ -1,6 +1,6 @@
 #!/bin/bash
-# A figure that stands twice is the same twice: random runs and comparisons, whose text, page, Markdown, CSV and JUnit are read back and compared with
-# JSON, after the rounding of what is shown. SEED=… COUNT=… tries others.
+# A figure that occurs twice has the same value twice: random runs and comparisons, whose text, page, Markdown, CSV and JUnit are read back and
+# compared with JSON, after the rounding of the output. SEED=… COUNT=… tries others.
 . "$TESTS/tap.sh"
 seed=${SEED:-1} count=${COUNT:-$([ -n "$IPF_LONG" ] && echo 150 || echo 6)}
 echo "# SEED=$seed COUNT=$count"

@@ -11,7 +11,7 @@ small_run
 swift_start
 export AWS_ENDPOINT_URL_S3=$SWIFT AWS_ACCESS_KEY_ID=test:tester AWS_SECRET_ACCESS_KEY=testing
 unset AWS_SESSION_TOKEN AWS_REGION AWS_DEFAULT_REGION
-# Swift's own API, to make a bucket and to read what is there.
+# Swift's own API, to make a bucket and to read its objects.
 sign_in() {
 	curl -s -D headers -o token.out -H 'X-Auth-User: test:tester' -H 'X-Auth-Key: testing' "$SWIFT/auth/v1.0"
 	token=$(sed -n 's/\r$//; s/^X-Auth-Token: //p' headers)
@@ -51,7 +51,7 @@ matches "$(cat "$ERR")" "s3://runs/large.zst: 150 MB( in 9 parts, [1-8] of which
 own "$SWIFT/v1/AUTH_test/runs/large.zst" >back.zst
 same large.zst back.zst "the object is the file"
 
-# ---- what the store refuses ----
+# ---- refusals of the store ----
 AWS_SECRET_ACCESS_KEY=wrong run ipf-report --upload s3://runs/x chat.results
 status_is 1 "a wrong key"
 complains ipf-report "s3://runs/x: HTTP status 403 SignatureDoesNotMatch: " "Swift's refusal of a wrong key is reported"

@@ -1,5 +1,6 @@
 #!/bin/bash
-# ipf-report --upload: what goes where, signatures, digests, uploads in parts that are resumed, stores that fail, and credentials.
+# ipf-report --upload: the places of objects, signatures, digests, uploads in parts that are resumed, stores that fail, and
+# credentials.
 . "$TESTS/tap.sh"
 . "$TESTS/fixture.sh"
 . "$TESTS/s3.sh"
@@ -8,7 +9,7 @@ server_start
 small_run
 store_for_uploads
 
-# Beside what follows, since they take their time: a store that always fails, and one that is not there.
+# Runs beside the next tests, since they take their time: a store that always fails, and one that is not there.
 store_start other
 printf 'PUT - 99 500\n' >other/faults
 late() { # NAME ENDPOINT
@@ -20,7 +21,7 @@ FIVE=$!
 late none http://127.0.0.1:1 &
 NONE=$!
 
-# ---- what goes where ----
+# ---- places of the objects ----
 ipf-report chat.results >plain.txt
 upload "s3://plain/a b/é+%41~.txt"
 status_is 0 "a report is uploaded"
@@ -49,7 +50,7 @@ is "$(zstd -dcq store/objects/plain/packed.json.zst | jq -r .ipf) $(grep -c 'zst
 upload s3://plain/lines.csv -f requests-csv
 same "$OUT" store/objects/plain/lines.csv "a format that is written in pieces"
 
-# ---- a store that fails ----
+# ---- a failing store ----
 FAULTS=$'PUT - 2 503\n' upload s3://plain/one
 status_is 0 "status 503 passes"
 is "$(sent PUT)" "$(printf '%s\n' 'PUT /plain/one 503' 'PUT /plain/one 503' 'PUT /plain/one 200')" "status 503 is followed by a second request"
@@ -106,7 +107,7 @@ rm -f store/objects/plain/full.txt
 run ipf-report -o /dev/full --upload s3://plain/full.txt chat.results
 is "$status $(ls store/objects/plain/full.txt 2>/dev/null)" "1 " "a report that cannot be written is not uploaded"
 
-# ---- what was tried in vain meanwhile ----
+# ---- failed attempts meanwhile ----
 wait $FIVE $NONE
 is "$(cat five.status five.err)" "$(printf '%s\n' 1 'ipf-report: s3://plain/five: HTTP status 500 SlowDown: Please reduce your request rate.')" "status 500 in the end"
 is "$(grep -c '^PUT /plain/five 500 ' other/log)" 6 "status 500 is tried six times"

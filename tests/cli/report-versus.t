@@ -1,6 +1,6 @@
 #!/bin/bash
-# Client against server, in whole runs: ipf-sim is scraped while ipf-fire sends, and what differs between the two is named with what it
-# can be.
+# Client against server, in whole runs: ipf-sim is scraped while ipf-fire sends, and the differences between the two are named with
+# their possible causes.
 . "$TESTS/tap.sh"
 export IPF_REPORT_FULL=1 # all sections of the text
 PATH=$BIN:$PATH
@@ -87,7 +87,7 @@ ended template
 is "$(jq -c 'map(select(. == "template-tokens" or . == "more-input-tokens"))' <<<"$found")" '["template-tokens"]' "a chat template, once"
 contains "$(text template)" "each request has 7 input tokens more at the server than in the trace: a chat template or special tokens" "the text has the tokens of the template"
 
-# ---- a replica that is not scraped ----
+# ---- an unscraped replica ----
 
 ended replicas
 is "$(jq -c 'index("fewer-requests") != null and index("fewer-output-tokens") != null' <<<"$found")" true "a replica that is not scraped gives fewer requests and tokens"

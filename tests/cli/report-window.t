@@ -1,5 +1,5 @@
 #!/bin/bash
-# What the window of a stage cannot show is absent with the reason, never 0.
+# A figure the window of a stage cannot show is absent with the reason, never 0.
 . "$TESTS/tap.sh"
 export IPF_REPORT_FULL=1 # all sections of the text
 data=$TESTS/data/report
@@ -28,7 +28,7 @@ samples='.verdict.checks[] | select(.name == "enough_samples") | [.status, .deta
 rates='[.rate.completed, .throughput.requests_per_s, .throughput.input_tokens_per_s, .throughput.output_tokens_per_s, .throughput.total_tokens_per_s, .goodput.requests_per_s]'
 
 # ---- all answers later than the stage ----
-late() { # REASON INPUT OUTPUT TOTAL: neither stage nor total has requests/s; tokens/s, of those that arrived within, or null
+late() { # REASON INPUT OUTPUT TOTAL: neither stage nor total has requests/s; tokens/s, of those arriving within, or null
 	is "$(json "[.stages[0], .total] | map($rates)")" "[[null,null,$2,$3,$4,null],[null,null,$2,$3,$4,null]]" "requests that all end later give no rate: $1"
 	is "$(json '[.stages[0], .total] | map(.throughput.absent) | unique')" "[\"$1\"]" "JSON has the reason for the absent rate: $1"
 	contains "$(json "$samples")" 'started requests ended within the stage' "the verdict says so"
@@ -73,14 +73,14 @@ results "[$(stage s 0 5 3)]" <<'END'
 END
 is "$(json '.total | [.throughput.requests_per_s, .throughput.output_tokens_per_s, .throughput.absent]')" \
 	'[0.2,null,"no request whose tokens are known ended within the window"]' "answers without a count of tokens are no 0 tokens/s"
-# A whole run by the programs: five answers that take longer than their stage.
+# A whole run by the programs: five answers taking longer than their stage.
 server_start --step-base 100ms
 "$BIN/ipf-prep" sharegpt "$TESTS/../examples/chat.json" --output-tokens 20 -n 5 -q -o chat.trace
 "$BIN/ipf-sched" constant:rate=20,n=5 -t chat.trace -q | "$BIN/ipf-fire" -q -u "$URL" -m sim -t chat.trace |
 	"$BIN/ipf-collect" -q -o run.results
 is "$(json '[.total.requests.ok, .total.throughput.requests_per_s, .total.throughput.absent]')" '[5,null,"no request ended within the window"]' "five good answers are no 0 requests/s"
 
-# ---- what is a rate of 0, and what is a rate ----
+# ---- rates of 0, and other rates ----
 results "[$(stage s 0 5 2)]" <<'END'
 0 0 1 0
 0 1 2 0
@@ -126,7 +126,7 @@ is "$(json '.total | [.throughput.output_tokens_per_s, .by_model.fast.throughput
 is "$(json '.total | [.rate.completed, .by_model.fast.rate.completed, .by_model.slow.rate.completed]')" '[0.2,0.2,null]' "the total has the rate of the model whose requests ended"
 is "$("$report" run.results | awk '{ gsub(/[^ -~]/, "?") } length > 80')" "" "the text fits into 80 columns"
 
-# ---- stages without a length, and stages that wait for their last request ----
+# ---- stages without a length, and stages waiting for their last request ----
 results "[$(stage s 0 0 1), $(stage t 0 5 1)]" <<'END'
 0 0 1 1
 1 1 2 1

@@ -8,7 +8,7 @@ PATH=$PATH:/usr/sbin
 
 ipf-prep sharegpt "$ROOT/examples/chat.json" -n 30 --output-tokens 3 -q -o chat.trace
 ipf-sched constant:rate=100,n=60 -t chat.trace -q -o chat.sched
-again() { # RECORDS ARGUMENTS…: with ids that the server's log has
+again() { # RECORDS ARGUMENTS…: with ids the server's log has
 	# shellcheck disable=SC2016 # the program's variable
 	run ipf-fire -u "$URL" -m sim -t chat.trace -H 'X-Request-Id: $id' -o "$1" "${@:2}"
 }
@@ -109,7 +109,7 @@ refused=$(requests plain.records | jq -s 'map(select(.status == 429)) | length')
 wait_for logged 60
 taken=$(jq -s 'map(select(.status == 200)) | length' sim.log)
 is "$((60 - taken))" "$refused" "failures without --retry are the server's refusals"
-# What a bucket lets pass of the arrivals that the server noted.
+# The arrivals in the server's log that a bucket lets pass.
 is "$(jq -s 'map(.arrival_ns) | sort | . as $t | reduce .[] as $a ({m: 0, last: $t[0], n: 0};
 	.m = ([.m - 20 * ($a - .last) / 1e9, 0] | max) | .last = $a | if .m + 1 <= 5 then .m += 1 | .n += 1 else . end) | .n' sim.log)" "$taken" \
 	"the bucket computed a second time refuses as many"
@@ -151,10 +151,10 @@ at_least "$(requests stop.records | jq -c 'select(.attempts)' | wc -l)" 1 "some 
 server_stop
 SERVER=
 
-# ---- a server that is not there yet ----------------------------------------------------------------------------------
+# ---- a server not there yet ----------------------------------------------------------------------------------
 
-# It goes away after the first connection, which looks whether it is there, and comes back on the same port.
-# The port is none that the system gives to others meanwhile; the schedule goes on when the test has seen what it waits for.
+# It goes away after the first connection, which looks whether it is there, and comes back on the same port. The port is
+# none the system gives to others meanwhile; the schedule goes on when the test has seen its condition.
 for k in 1 2 3 4 5 6 7 8 9; do
 	PORT=$((10000 + ($$ * 41 + k * 227) % 10000))
 	"$BIN/ipf-sim" --die-with-parent --step-base 1ms -p $PORT >sim.said 2>sim.err &
@@ -182,7 +182,7 @@ wait_for many_wait
 server_start --step-base 1ms -p "$PORT"
 wait $fire
 is "$?" 0 "a server that goes away and comes back"
-# What was in flight when it went is lost.
+# Requests in flight when it went are lost.
 is "$(requests gone.records | jq -c 'select(.error.kind == "connect")' | wc -l)" 0 "no request fails for want of a connection"
 between "$(requests gone.records | jq -c 'select(.attempts) | select([.attempts[].error.kind] | unique == ["connect"]) | .status' | grep -c 200)" 1 80 \
 	"some were sent again until it was there"
@@ -206,7 +206,7 @@ is "$(requests talk.records | jq -s 'map([.start_ns, 1], [.end_ns, -1]) | sort |
 
 # ---- signals ---------------------------------------------------------------------------------------------------------
 
-# A wait of an hour that a signal does not end would hang the test.
+# A wait of an hour a signal does not end would hang the test.
 limited --fail 429:retry=1h
 for grace in 1h 0; do
 	rm -f stuck.records
@@ -225,8 +225,8 @@ for grace in 1h 0; do
 	wait_for goes_on
 	is "$seen,$(requests stuck.records | wc -l)" "0,0" "requests that wait have no record (--grace $grace)"
 	kill -INT $fire
-	# The second signal, when the first one was taken and the program sleeps again: of two that wait the system keeps one, and those within a tenth of a
-	# second are one.
+	# The second signal, when the first one was taken and the program sleeps again: of two waiting the system keeps one, and those within a tenth of
+	# a second are one.
 	taken() { tap_gone $fire || { grep -q '^State:.S' /proc/$fire/status && ! grep -qE '^(SigPnd|ShdPnd):.*[1-9a-f]' /proc/$fire/status; }; }
 	[ $grace = 0 ] || { wait_for taken && sleep 0.15 && kill -INT $fire; }
 	status=0
@@ -254,7 +254,7 @@ else
 	skip "HTTP/2: every request ends well" "there is no nginx here"
 fi
 
-# ---- what is refused -------------------------------------------------------------------------------------------------
+# ---- refusals -------------------------------------------------------------------------------------------------
 
 for value in 0 101 x "" 3,on=200 3,on= 3,cap=5 3,first=2m 3,wait=1s 3,on=429+; do
 	run ipf-fire -u "$URL" -t chat.trace --retry "$value" once.sched

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The runner itself: a test that fails, dies, hangs, says nothing or is cut short must never pass for a good one.
+# The runner itself: a failing test, dies, hangs, says nothing or is cut short must never pass for a good one.
 . "$TESTS/tap.sh"
 
 mkdir -p house/tests/cli house/build/bin house/build/unit house/tests/unit

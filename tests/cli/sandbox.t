@@ -1,5 +1,5 @@
 #!/bin/bash
-# --sandbox of ipf-fire and ipf-collect: what comes out is the same, and what they do not need is refused by the kernel.
+# --sandbox of ipf-fire and ipf-collect: the output is the same, and the kernel refuses all calls they do not need.
 . "$TESTS/tap.sh"
 . "$TESTS/fixture.sh"
 . "$TESTS/nginx.sh"
@@ -26,7 +26,7 @@ fi
 status_is 0 "a run ends well"
 
 # ---- the same results ----
-rows() { # RECORDS: what does not depend on time
+rows() { # RECORDS: the rows without times
 	body "$1" | jq -c 'select(.n != null) | [.n, .req, .stage, .status, .error.kind, .connection.http, .body]' |
 		sed 's/chatcmpl[^"]*//g; s/"created[^,]*//g' | sort
 }
@@ -85,7 +85,7 @@ is "${PIPESTATUS[*]}" "0 0" "a pipeline that is served and scrapes: ends well"
 is "$(body live.results | jq -c 'select(.n != null) | .ok' | sort | uniq -c | tr -s ' ')" " 12 true" "a live pipeline in a sandbox has all rows"
 is "$(tail -1 live.results | jq -c '.end | [.server.targets[0].failed, (.server.targets[0].scrapes > 0), (.publish | length)]')" "[0,true,1]" "a live pipeline in a sandbox has all scrapes"
 
-# ---- what the process looks like from outside ----
+# ---- the process from outside ----
 mkfifo pipe
 ipf-collect --sandbox --listen :0 <pipe >held.results 2>held.err &
 COLLECT=$!
@@ -104,7 +104,7 @@ status=0
 wait $COLLECT || status=$?
 status_is 0 "ipf-collect in a sandbox ends with 0"
 
-# ---- what is refused, and what is said ----
+# ---- refusals, and their messages ----
 misused() { # PROGRAM TEXT PART ARGUMENTS…
 	run "$1" --sandbox "${@:4}" </dev/null
 	status_is 2 "$2 is a wrong usage"
@@ -130,7 +130,7 @@ complains ipf-collect "--sandbox: this kernel has no filters of system calls" "i
 yes_if "ipf-collect writes nothing without filters" test ! -e out/none.results
 
 # ---- an intruder in the process ----
-trespass() { # COMMAND…: what became of each attempt, in all threads
+trespass() { # COMMAND…: the outcome of each attempt, in all threads
 	run env LD_PRELOAD="$BUILD/tests/trespass.so" TRESPASS_FOLDER="$PWD/elsewhere" TRESPASS_PORT=1 "$@"
 	status_is 0 "${1##*/} with an intruder ends well"
 	sed -n 's/^trespass: //p' "$ERR" | sort -u
@@ -180,7 +180,7 @@ is "$(cat elsewhere/victim; ls elsewhere)" "ours
 secret
 victim" "intruders change no file"
 dies() { # CALL COMMAND…
-	# shellcheck disable=SC2016 # for the shell that says how it ended
+	# shellcheck disable=SC2016 # for the shell saying how it ended
 	run bash -c 'TRESPASS=$0 LD_PRELOAD=$BUILD/tests/trespass.so "$@"; exit $?' "$@"
 	status_is 159 "$1 ends $2 by SIGSYS"
 }

@@ -86,7 +86,7 @@ misuse 'stage 1 (constant): rate: expected one value, got a second one after the
 misuse 'stage 2 (search): for: a closed loop with for= requires a trace' rest:for=1s search:slo=p90:ttft=1s,users,low=1,high=9,for=1s
 misuse 'stage 2 (search): expected one search' search:slo=p90:ttft=1s,low=1,high=9,for=1s search:slo=p90:tpot=1s,low=1,high=9,for=1s
 
-# Every key of every kind, with values that it cannot have: the stage, its kind and the key are named.
+# Every key of every kind, with values it cannot have: the stage, its kind and the key are named.
 a_right() { # KIND: a spec that is right
 	case $1 in
 	constant | poisson | uniform) echo rate=5 for=1s ;;

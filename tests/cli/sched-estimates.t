@@ -1,5 +1,5 @@
 #!/bin/bash
-# sweep:from= does not build on an estimate that says next to nothing.
+# sweep:from= does not build on an estimate saying next to nothing.
 . "$TESTS/tap.sh"
 sched=$BIN/ipf-sched
 
@@ -18,7 +18,7 @@ results() { # FILE STAGE…: rows on standard input
 stage() { # NAME KIND [MEMBERS]
 	printf '{"name":"%s","kind":"%s","spec":"x","begin_ns":0,"arrivals":200,"first_n":0,"measured":true%s}' "$1" "$2" "${3:-}"
 }
-# Answers of stage STAGE that come in waves of SIZE, at random times within LENGTH seconds from BEGIN.
+# Answers of stage STAGE coming in waves of SIZE, at random times within LENGTH seconds from BEGIN.
 waves() { # STAGE COUNT SIZE BEGIN LENGTH SEED
 	awk -v s="$1" -v n="$2" -v size="$3" -v begin="$4" -v length_s="$5" -v x="$6" 'BEGIN {
 		for (i = 0; i < n; i++) { if (i % size == 0) { x = x * 16807 % 2147483647; t = begin + length_s * x / 2147483647 } print s, begin, t + i * 1e-6 } }'
@@ -37,11 +37,11 @@ stderr_contains "; this is too uncertain to plan by" "--force warns of the uncer
 isnt "$(head -1 "$OUT" | jq '.stages | length')" 0 "--force writes the sweep"
 is "$(head -1 "$OUT" | jq -c '.argv | index("--force") != null')" true "the header of the sweep has --force"
 
-# Answers to requests that the server computed all at the same time.
+# Answers to requests the server computed all at the same time.
 awk 'BEGIN { for (i = 0; i < 1000; i++) print 0, 0, 1 + i / 4000 }' | results batch.results "$(stage s burst)"
 refused "sustained 4000/s, but over 0.25 s, less than a request takes (1.02 s), which no server sustains: run a stage with about 11 s" sweep:from=batch.results,for=1s
 
-# What the message asks for is enough, for the same server.
+# The run the message asks for is enough, for the same server.
 for process in 4 10 25; do # answers in waves of this size
 	waves 0 120 $process 0 3 7 | results short.results "$(stage s burst)"
 	run "$sched" sweep:from=short.results,for=1s -o /dev/null

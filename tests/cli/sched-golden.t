@@ -1,5 +1,5 @@
 #!/bin/sh
-# Small schedules, byte for byte: what changes here changes everybody's repeatable runs.
+# Small schedules, byte for byte: a change here changes everybody's repeatable runs.
 #   UPDATE=1 tests/run cli/sched-golden    writes them anew
 . "$TESTS/tap.sh"
 DATA=$TESTS/data/sched

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Prompts that are sent more than once: ipf-sched says it unasked, and the verdict doubts the figures.
+# Prompts sent more than once: ipf-sched says it unasked, and the verdict doubts the figures.
 . "$TESTS/tap.sh"
 . "$TESTS/fixture.sh"
 
@@ -29,7 +29,7 @@ says "the schedule goes round the trace: 30 of 40 requests send one of its 10 pr
 says "30 of 100 prompts of the trace repeat an earlier one" 0 burst -t twins.trace
 says "the schedule goes round the trace: 20 of 120 requests send one of its 100 prompts again; 30 of 100 prompts of the trace repeat an earlier one" 120 burst:n=120 -t twins.trace
 says "" 0 burst:n=1000
-# How often users go round until their time is over is not known, but what they leave is.
+# How often users go round until their time is over is not known, but their rest is.
 says "" 0 closed:users=2,for=10s -t ten.trace
 says "the schedule goes round the trace: 6 of 12 requests send one of its 10 prompts again (6 of 6 in stage burst-2)" 12 burst:n=6 closed:users=2,for=10s burst:n=6 -t ten.trace
 run ipf-sched burst:n=50 -t ten.trace -q -o out.sched
@@ -37,9 +37,9 @@ stderr_is "" "-q: no message"
 run ipf-sched burst -t twins.trace -q -o out.sched
 is "$(head -1 out.sched | jq .trace.repeated_prompts)" 30 "the header knows what the trace says"
 says "the schedule goes round the trace: 10 of 15 requests send one of its 10 prompts again" 30 burst:n=30 --shard 1/2 -t ten.trace
-# every third: other shards send what this one sends again
+# every third: other shards send the prompts this one sends again
 says "the schedule goes round the trace: 3 of 7 requests send one of its 10 prompts again" 20 burst:n=20 --shard 1/3 -t ten.trace
-# Each stage has other prompts, and a stage that goes round repeats only its own.
+# Each stage has other prompts, and a stage going round repeats only its own.
 says "" 0 burst:n=10 burst:n=10 -t ten.trace --new-prompts
 is "$(body out.sched | jq -s -c 'map([.stage, .copy // 0, .req] | tostring) | [.[0], .[9], .[10], .[19]]')" \
 	'["[0,0,0]","[0,0,9]","[1,1,0]","[1,1,9]"]' "--new-prompts: stages are copies of the requests"
@@ -77,7 +77,7 @@ fire() { # TRACE ARGUMENT… [-- OPTIONS OF ipf-fire]: report.json
 }
 doubt() { # COUNT OF DESCRIPTION
 	is "$(jq "$samples | .repeated_prompts" report.json)" "$1" "the verdict counts repeated prompts of $3"
-	contains "$(jq -r "$samples | [.status, .detail] | join(\" \")" report.json)" "$1 of $2 responses are to prompts that were sent before" "the verdict doubts repeated prompts of $3"
+	contains "$(jq -r "$samples | [.status, .detail] | join(\" \")" report.json)" "$1 of $2 responses are to prompts sent before" "the verdict doubts repeated prompts of $3"
 }
 trusted() { # DESCRIPTION
 	is "$(jq -r "$samples | .detail" report.json | grep -c 'sent before\|repeat')" 0 "the verdict trusts $1"
@@ -112,7 +112,7 @@ ipf-report run.results >run.txt
 contains "$(tr -s ' \n' ' ' <run.txt)" "prompts of the trace repeat an earlier one" "text says that prompts of the trace repeat"
 is "$(tail -1 run.results | jq '.end.verdict.checks[3].trace_repeated_prompts')" 30 "the trailer of results counts repeated prompts of the trace"
 
-# Requests of a recorded trace repeat what users repeated.
+# Requests of a recorded trace repeat the users' repetitions.
 awk 'BEGIN { print "TIMESTAMP,ContextTokens,GeneratedTokens"; for (i = 0; i < 60; i++) printf "2023-11-16 18:15:46.%07d,%d,2\n", i * 10000, 100 }' >recorded.csv
 ipf-prep azure recorded.csv -q -o recorded.trace
 fire recorded replay
@@ -141,7 +141,7 @@ stderr_contains "60 of 60 requests send one of its 120 prompts again: a server's
 is "$(head -1 run.sched | jq '.stages[0].sent_before')" 60 "the header counts the prompts sent before"
 fire_next three.results
 contains "$(jq -r "$samples | [.status, .detail] | join(\" \")" report.json)" "DOUBTFUL" "the verdict doubts the third stage of a search"
-contains "$(jq -r "$samples | .detail" report.json)" "60 of 60 responses are to prompts that earlier runs of the search sent" "the verdict says which prompts earlier runs sent"
+contains "$(jq -r "$samples | .detail" report.json)" "60 of 60 responses are to prompts sent in earlier runs of the search" "the verdict says which prompts earlier runs sent"
 is "$(jq "$samples | .prompts_of_earlier_runs" report.json)" 60 "the verdict counts the prompts of earlier runs"
 search -r one.results -r two.results -r three.results
 status_is 10 "the search ends with its answer"

@@ -99,7 +99,7 @@ several() { for seed in 1 2 3 4 5 6 7 8 9 10 11 12; do "$BIN/ipf-sched" "$1" -q 
 "$BIN/ipf-sched" replay -q -t bursts.trace >one.sched
 per_second one.sched >recorded
 rate=$(head -1 one.sched | jq '.stages[0].rate')
-# excess BY TIMES SHARE TEXT: at so many times the recorded rate, this share of what is over 1 is kept
+# excess BY TIMES SHARE TEXT: at so many times the recorded rate, this share of the rate over 1 is kept
 excess() {
 	got=$(several "replay:rate=$(awk -v r="$rate" -v times="$2" 'BEGIN { printf "%.9g", r * times }'),by=$1" bursts.trace)
 	between "$got" "$(awk -v s="$3" '{ print 0.95 * (1 + ($1 - 1) * s) }' recorded)" "$(awk -v s="$3" '{ print 1.05 * (1 + ($1 - 1) * s) }' recorded)" "$4"

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Stages that come from earlier results, or from a file: sweep:from=, search:, rates:file=. The runs are made up here, so that what
-# the server can do is known.
+# Stages coming from earlier results, or from a file: sweep:from=, search:, rates:file=. The runs are made up here, so the
+# server's capacity is known.
 . "$TESTS/tap.sh"
 
 # results FILE SPEC KIND RATE ROWS…: one stage, with the rows of standard input
@@ -66,7 +66,7 @@ head -60 saturated.results >cut.results
 run "$BIN/ipf-sched" sweep:from=cut.results,for=60s
 status_is 3 "results that were cut are refused"
 
-# A server that has its first token within 100 ms up to 20 requests a second.
+# A server with its first token within 100 ms up to 20 requests a second.
 i=0
 set --
 : >next.sched
@@ -125,7 +125,7 @@ status_is 3 "results of one shard are refused"
 shards 2 2
 status_is 3 "results of one shard given twice are refused"
 
-# What a run says of itself: one that was interrupted is no stage of a search, and one of a late client is told.
+# A run's own state: one that was interrupted is no stage of a search, and one of a late client is reported.
 rows() { # LATENESS OF EACH TENTH REQUEST, ns; or of each OTHER
 	awk -v late="$1" -v each="${2:-10}" 'BEGIN { for (k = 0; k < 100; k++) printf "{\"n\":%d,\"req\":%d,\"stage\":0,\"ok\":true,\"start_ns\":%d,\"end_ns\":%.0f,\"ttft_ns\":50000000,\"client_lag_ns\":%d}\n", k, (k + 950) % 1000, k, k * 1e8 + 1, k % each ? 1000 : late }'
 }
@@ -147,8 +147,8 @@ status_is 10 "a late client's stage counts if it met the goals"
 is "$(grep -c late "$OUT")" 0 "the answer does not mention a late client that met the goals"
 run "$BIN/ipf-sched" sweep:from=late.results,for=60s
 contains "$(cat "$ERR")" "; the client itself was late, and may be the limit" "a sweep says that the client was late"
-# 130 ms late: requests that missed their limit by that alone say nothing, and the stage is repeated. A server that misses it besides has
-# missed it, and goals that were met in spite of a late client are met.
+# 130 ms late: requests missing their limit by that alone say nothing, and the stage is repeated. A server missing it besides has missed
+# it, and goals met in spite of a late client are met.
 rows 130000000 5 | sed 's/"client_lag_ns":130000000/"lag_ns":130000000,&/' | results spoilt.results poisson 14
 rows 130000000 5 | sed 's/"ttft_ns":50000000/"ttft_ns":500000000/' | results slow-server.results poisson 14
 run "$BIN/ipf-sched" search:slo=p90:ttft=100ms,low=2,high=100,for=10s -r slow-server.results
@@ -161,13 +161,13 @@ contains "$(cat "$OUT")" "; the client was late in 1 stage, which does not count
 rows 130000000 | results good.results poisson 14
 run "$BIN/ipf-sched" search:slo=p90:ttft=100ms,low=2,high=100,for=10s -r good.results
 between "$(head -1 "$OUT" | jq '.stages[0].rate')" 20 100 "goals that were met in spite of a late client are met"
-# What never started failed: four of five did here.
+# Requests never started are failures: four of five were here.
 awk 'BEGIN { for (k = 0; k < 100; k++) if (k % 5) printf "{\"n\":%d,\"req\":%d,\"stage\":0,\"ok\":false,\"error\":{\"kind\":\"connect\",\"text\":\"x\"}}\n", k, k; else printf "{\"n\":%d,\"req\":%d,\"stage\":0,\"ok\":true,\"start_ns\":%d,\"end_ns\":%d,\"ttft_ns\":50000000}\n", k, k, k, k + 1 }' |
 	results never.results poisson 14
 run "$BIN/ipf-sched" search:slo=p90:ttft=100ms,low=2,high=100,for=10s -r never.results
 is "$(head -1 "$OUT" | jq '.stages[0].rate')" 2 "requests that never started met nothing, and the lowest load shows whether the load is the cause"
 contains "$(cat "$ERR")" "stage s: 80 % of 100 requests failed, most often connect: next is the lowest load" "ipf-sched says which failures lead to the lowest load"
-# A server that answers fast or with an error: it is no matter of load, unless it answers at a lower one.
+# A server answering fast or with an error: it is no matter of load, unless it answers at a lower one.
 failing() { # RATE FAILED TTFT-NS FILE
 	awk -v failed="$2" -v ttft="$3" 'BEGIN { for (k = 0; k < 600; k++) if (k % 600 < failed) printf "{\"n\":%d,\"req\":%d,\"stage\":0,\"ok\":false,\"error\":{\"kind\":\"http-status\",\"text\":\"x\",\"status\":503},\"start_ns\":%d,\"end_ns\":%d}\n", k, k, k, k + 1; else printf "{\"n\":%d,\"req\":%d,\"stage\":0,\"ok\":true,\"start_ns\":%d,\"end_ns\":%d,\"ttft_ns\":%.0f}\n", k, k, k, k + 1, ttft }' |
 		results "$4" poisson "$1"

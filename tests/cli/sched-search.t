@@ -33,7 +33,7 @@ is "$(head -1 next.sched |
 	jq '[.. | objects | select(.ipf == "results")] | length')" "$((stages - 1))" "the header of the last run has every earlier run once"
 
 # ---- within a time --------------------------------------------------------------------------------------------------
-# The interval holds the rate that the server carries for an hour. Chance is in the arrivals alone: a seed has the same answer everywhere.
+# The interval holds the rate the server carries for an hour. Chance is in the arrivals alone: a seed has the same answer everywhere.
 timed=search:slo=p90:ttft=150ms,time=3m
 truth=$(queue_steady_truth 0.90 150)
 covering=0
@@ -70,7 +70,7 @@ run ipf-sched $timed,most=1 --seed 1 -r run1.results -r run2.results -r run3.res
 status_is 10 "a search that is stopped early answers"
 matches "$(cat "$OUT")" '^at least [0-9.]+ requests/s meet p90 TTFT < 150 ms \([0-9.]+ ms\); stopped after 3 stages$' "a search that is stopped says what is known"
 
-# A goal that no load meets, a time that is too short for a percentile or for a limit.
+# A goal that no load meets, a time too short for a percentile or for a limit.
 answer_of() { # STAGE: the last output of a whole search
 	rm -f run*.results
 	n=0
@@ -82,7 +82,7 @@ answer_of() { # STAGE: the last output of a whole search
 	done
 }
 answer_of search:slo=p90:e2e=50ms
-is "$status $(cat "$OUT")" "10 not even 1 request/s meets p90 E2E < 50 ms (100 ms): requests that run alone take as long" "a goal that the server never meets"
+is "$status $(cat "$OUT")" "10 not even 1 request/s meets p90 E2E < 50 ms (100 ms): requests running alone take as long" "a goal that the server never meets"
 answer_of search:slo=p99:ttft=150ms,high=4,time=3m
 is "$status" 10 "459 requests at 4/s need more than three minutes"
 matches "$(cat "$OUT")" '^at least 4 requests/s meet p99 TTFT < 150 ms \([0-9.]+ ms\); a p99 needs 459 requests, so a stage at 4/s takes [0-9]+ min.* with its warm-up, and [0-9]+ .* are left: use p95 \(90 requests\) or time=[0-9]+m$' "the answer says so, and what fits"
@@ -94,7 +94,7 @@ matches "$(cat "$OUT")" '; a queue exceeds a limit of 20 s only in a long stage'
 answer_of search:slo=p90:e2e=2s,time=5m,low=50,high=90
 matches "$(cat "$OUT")" '^at least 90 requests/s meet p90 E2E < 2 s \([0-9.]+ ms\), and high= asks for no more' "the upper bound is all that is asked"
 
-# An objective on each request counts at 99 %. A server that fails at the first stage fails at any load, and each of two goals is named.
+# An objective on each request counts at 99 %. A server failing at the first stage fails at any load, and each of two goals is named.
 run ipf-sched search:slo=ttft=1s --seed 1 -o next.sched
 contains "$(cat "$ERR")" "until one misses p99 TTFT < 1 s" "an objective on each request is one on the p99"
 ipf-sched search:slo=p90:ttft=1s --seed 1 -q -o next.sched

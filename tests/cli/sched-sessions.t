@@ -69,7 +69,7 @@ is "$(loop closed:concurrency=2..4,steps=2,think=1s "$DATA/sessions.trace")" '["
 is "$(loop sweep:users=2,4,n=4 "$DATA/sessions.trace")" '["sweep 2 users",true,true,2]' "a sweep over users= takes whole sessions"
 is "$(loop sweep:concurrency=2,4,n=4 "$DATA/sessions.trace")" '["sweep 2 in flight",true,null,2]' "a sweep over concurrency= does not"
 "$BIN/ipf-sched" -q closed:users=8 -t "$DATA/sessions.trace" | "$BIN/ipf-sched" stat >said
-contains "$(cat said)" "  users        8 people: each holds one session and thinks between its turns, so that fewer requests than 8 may be in flight" \
+contains "$(cat said)" "  users        8 people: each holds one session and thinks between its turns, so fewer requests than 8 may be in flight" \
 	"stat says what users= are"
 "$BIN/ipf-sched" -q closed:concurrency=8 -t "$DATA/sessions.trace" | "$BIN/ipf-sched" stat >said
 contains "$(cat said)" "  concurrency  8 requests in flight: while the user of a session thinks, another session is sent; users=8 are people who think" \

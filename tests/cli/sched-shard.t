@@ -4,7 +4,7 @@
 DATA=$TESTS/data/sched
 sched=$BIN/ipf-sched
 
-# Every stage but those that go round: the union of the bodies is the whole's, byte for byte.
+# Every stage but those going round: the union of the bodies is the whole's, byte for byte.
 union() { # SHARDS ARGUMENTS…
 	shards=$1
 	shift
@@ -62,7 +62,7 @@ misuse 'stage 1 (constant): slots: cannot divide 2 among 3 shards' constant:rate
 misuse 'stage 1 (closed): users: cannot divide 2 among 3 shards' closed:users=2,n=9 --shard 1/3
 misuse 'cannot divide a trace of 5 requests or sessions among 8 shards' closed:users=9,for=1s -t "$DATA/five.trace" --shard 1/8
 
-# Two clients at once: what they were to do counts once, however their records come together.
+# Two clients at once: their schedule counts once, however their records come together.
 server_start
 for k in 1 2; do
 	"$sched" constant:rate=40,for=1s burst:n=3 -t "$DATA/five.trace" --shard $k/2 -o shard.$k

@@ -62,7 +62,7 @@ is "$(body sine.sched |
 	if ($4 < before) back++
 	before = $4 } END { print NR, far + 0, back + 0 }')" "100000 0 0" "the arrivals of a sine are right to half a nanosecond, and in order"
 
-# Nobody knows how far closed stages of some time get: what others leave of the trace is shared out among them by their times.
+# It is unknown how far closed stages of some time get: the rest of the trace is shared out among them by their times.
 awk 'BEGIN { for (i = 0; i < 100; i++) printf "{\"id\":\"r%d\",\"prompt\":\"p%d\"}\n", i, i }' >hundred.lines
 trace_of hundred.lines >hundred.trace
 begins() { # STAGE…: the first req of each stage

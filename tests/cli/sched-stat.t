@@ -1,5 +1,5 @@
 #!/bin/sh
-# ipf-sched stat: what a schedule is like.
+# ipf-sched stat: the figures of a schedule.
 . "$TESTS/tap.sh"
 DATA=$TESTS/data/sched
 sched=$BIN/ipf-sched

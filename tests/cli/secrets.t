@@ -10,7 +10,7 @@ ipf-prep sharegpt "$ROOT/examples/chat.json" -n 2 -o t.trace
 ipf-sched -q burst:n=2 -t t.trace -o two.sched
 mkdir said
 
-# Every stream that a run with these options leads to, and all that is said, go into the folder said/NAME.
+# Every stream a run with these options leads to, and all that is said, go into the folder said/NAME.
 everything() { # NAME ARGUMENTS OF ipf-fire…
 	local name=$1 status=0
 	shift
@@ -79,7 +79,7 @@ is "$(cat old.results old.report | grep -c "$secret")" 0 "results and report do 
 everything answer -u "$URL" --record-header '*' --record-header set-cookie
 is "$(jq -c 'select(.n != null) | .headers["content-type"]' said/answer/records | sort -u)" '"text/event-stream; charset=utf-8"' "a harmless header of a response is recorded"
 
-# ---- what is wrong is said without it ----
+# ---- messages without it ----
 refused() { # COMMAND…
 	run "$@"
 	if [ "$status" != 0 ] && [ "$(wc -l <"$ERR")" = 1 ] && ! cat "$OUT" "$ERR" | grep -aqF "$secret"; then
@@ -174,7 +174,7 @@ refused ipf-prep sharegpt "hf://datasets/me:$secret@o/n/chat.json"
 refused ipf-prep sharegpt -t "hf://datasets/me:$secret@o/n" t.trace
 refused env HF_TOKEN="$secret" HF_ENDPOINT="http://127.0.0.1:1" ipf-prep sharegpt hf://datasets/o/n/chat.json
 
-# ---- the page lists what is harmless ----
+# ---- the page lists the harmless names ----
 # shellcheck disable=SC2016 # awk's
 awk '/^static const char \*const public_/ { on = 1; next } /^};/ { on = 0 } on { gsub(/[\t",]/, ""); print }' "$ROOT/lib/redact.c" | sort >listed.code
 sed -n '/^.Sh SECRETS/,/^.Sh TRUST/p' "$ROOT/lib/ipf.7" | sed -n 's/^\.Li //p' | tr ' ' '\n' | grep '^[a-z][A-Za-z0-9_-]*\(\[]\)\?$' | sort >listed.page

@@ -14,7 +14,7 @@ rows() { # OPTIONS OF ipf-fire…: rows, sorted by their number
 
 # ---- in answers ----
 server_start --step-base 1ms
-has_ids() { # API ARGUMENTS OF jq: what is found out about the ids of its answers, streamed and whole
+has_ids() { # API ARGUMENTS OF jq: the ids of its answers, streamed and whole
 	for stream in "" --no-stream; do
 		# shellcheck disable=SC2086
 		rows --api "$1" $stream
@@ -27,7 +27,7 @@ is "$(jq -s -c 'map(.request_id) | unique' rows)" "[null]" "a server without the
 server_stop
 
 # ---- in headers ----
-# A server that fails every other request, in whose headers is what the path says; a header counts whatever its case.
+# A server failing every other request, with headers from the path; a header counts whatever its case.
 cat >server.py <<'END'
 names = {"/a": ["X-Request-Id"], "/b": ["request-id"], "/c": ["x-amzn-RequestId"], "/d": ["apim-request-id", "X-Request-ID"], "/e": []}
 count = 0

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The simulated devices as a scraper sees them: what a run costs follows from its steps.
+# The simulated devices as a scraper sees them: the cost of a run follows from its steps.
 . "$TESTS/tap.sh"
 
 scrape() { curl -sS -m 120 -o scraped -w '%{http_code}' "$URL$1"; }
@@ -41,7 +41,7 @@ is "$(scrape /amd/metrics)" 200 "AMD's exporter has them too"
 yes_if "AMD's exporter has energy in microjoules" test "$(value gpu_energy_consumed 1)" -gt 1000120000000
 is "$(grep -vcE '^(# (HELP|TYPE) gpu_[a-z_]+ .*|gpu_[a-z_]+\{([a-z_]+="[^"]*",?)+\} [0-9]+)$' scraped)" 0 "every line is one of its"
 
-# ---- time: a device that draws 100 W whatever it does ----
+# ---- time: a device drawing 100 W whatever it does ----
 server_start --gpus 1 --gpu-power 100:100
 t0=$(date +%s%N) # exact: the reading lies between
 first=$(energy_mj)

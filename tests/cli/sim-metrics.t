@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The simulated server's own counters against what its clients and its log saw, in the manner of each server.
+# The simulated server's own counters against those of its clients and its log, in the manner of each server.
 . "$TESTS/tap.sh"
 . "$TESTS/together.sh"
 
@@ -14,7 +14,7 @@ ask() { curl -s -m 3600 -N -o /dev/null "$URL/v1/completions" "${@:2}" -d "$1"; 
 logged() { jq -s "$1" log.ndjson; }
 lines_are() { [ "$(wc -l <log.ndjson)" = "$1" ]; }
 
-# ---- requests that end in every way: short of memory, so that some are preempted ----
+# ---- requests ending in every way: short of memory, so some are preempted ----
 server_start --log log.ndjson --step-base 1ms --kv-blocks 14 --max-model-len 3000
 many=()
 hold
@@ -53,7 +53,7 @@ is "$(value vllm:request_time_per_output_token_seconds_count)" 7 "requests of on
 is "$(value vllm:num_requests_running) $(value vllm:num_requests_waiting) $(value vllm:kv_cache_usage_perc)" "0 0 0" "no request is left"
 is "$(grep -o 'vllm:request_prompt_tokens_bucket{.*le="[0-9]*"' scraped | tail -1 |
 	grep -o 'le=.*')" 'le="2000"' "buckets of lengths end with the context"
-# Of each request that came to its end: from its arrival to its last token, which the log has when it was sent.
+# For each request coming to its end: from its arrival to its last token, which the log has when it was sent.
 sum_s=$(logged 'map(select(.last_token_ns and .cancelled != true and (.mode // "" | contains("cut") | not)) | .last_token_ns - .arrival_ns) | add / 1e9')
 at_least "$sum_s" "$(value vllm:e2e_request_latency_seconds_sum)" "the latencies of the metrics are no longer than those of the log"
 at_least "$(value vllm:e2e_request_latency_seconds_sum)" 0.545 "the latencies of the metrics have a step of 1 ms for each of 545 tokens"

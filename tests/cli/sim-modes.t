@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
-# The simulated server's failures as a client of HTTP meets them (what is in the streams themselves is tested by test_sim_answer.c),
-# and its queueing.
+# The simulated server's failures as a client of HTTP meets them (test_sim_answer.c tests those in the streams), and its queueing.
 . "$TESTS/tap.sh"
 . "$TESTS/together.sh"
 
@@ -55,8 +54,8 @@ ask 429
 matches "$(cat head.txt)" "^Retry-After: 1" "429 says when to come again"
 ask never -m 0.3
 is "$status $(wc -c <head.txt | tr -d ' ')" "28 0" "never gives no response"
-# What comes is looked at while it does.
-begin() { # MODE: $OUT and head.txt of an answer that goes on
+# The answer is read while it lasts.
+begin() { # MODE: $OUT and head.txt of an answer going on
 	: >"$OUT"
 	curl -sSN -D head.txt -o "$OUT" "$URL/v1/chat/completions" -H "X-Sim: $1" -d "$body" 2>"$ERR" &
 	begun=$!

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# A simulated server that changes: its pace, its clock, and what it makes of scrapes.
+# A simulated server that changes: its pace, its clock, and its answers to scrapes.
 . "$TESTS/tap.sh"
 
 ask() { curl -s -m 3600 -o "$OUT" "$URL/v1/completions" -d "{\"prompt\":\"x\",\"max_tokens\":$1}"; }
 took_ms() { jq -s ".[$1] | (.last_token_ns - .arrival_ns) / 1e6" log.ndjson; }
 
 # ---- pace ----
-# A device that draws 1000 W while it computes counts the length of the steps, in microseconds, whatever the machine does.
+# A device drawing 1000 W while it computes counts the length of the steps, in microseconds, whatever the machine does.
 computed_us() { curl -s "$URL/dcgm/metrics" | sed -n 's/^DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION{.*} //p'; }
 server_start --log log.ndjson --step-base 10ms --step-per-seq 0 --prefill-rate 1000M --warm-up 600ms:20 --gpus 1 --gpu-power 0:1000
 ask 5

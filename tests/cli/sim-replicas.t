@@ -7,7 +7,7 @@ state() { echo "$(kube deployment_spec_replicas) $(kube deployment_status_replic
 state_is() { [ "$(state)" = "$1" ]; }
 running() { curl -s "$URL/metrics" | sed -n 's/^vllm:num_requests_running{.*} //p' | tr '\n' ' '; }
 running_is() { [ "$(running)" = "$1" ]; }
-load() { # REQUESTS that go on for long
+load() { # REQUESTS going on for long
 	clients=()
 	for _ in $(seq "$1"); do
 		curl -sN -o /dev/null "$URL/v1/completions" -d '{"prompt":"x","max_tokens":100000,"stream":true}' &
@@ -16,7 +16,7 @@ load() { # REQUESTS that go on for long
 	done
 }
 
-# Replicas that take an hour are not ready, and those that take no time soon are.
+# Replicas taking an hour are not ready, and those taking no time soon are.
 server_start --replicas 1:3,delay=1h,scale-at=2,idle=1s --max-batch 2 --step-base 5ms --gpus 1
 is "$(state)" "1 1 0" "the autoscaler begins with the least number"
 load 5

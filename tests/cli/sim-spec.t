@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Speculative decoding, and what answers say of their own request, in the form of each server.
+# Speculative decoding, and the answers' figures about their own request, in the form of each server.
 . "$TESTS/tap.sh"
 unset -f jq # the order of members matters
 

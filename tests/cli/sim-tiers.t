@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Tiers of the KV cache below the device: where prefixes are found, in answers and counters, and what it costs.
+# Tiers of the KV cache below the device: where prefixes are found, in answers and counters, and the cost.
 . "$TESTS/tap.sh"
 
 ask() { # PROMPT: of 40 tokens each
@@ -36,10 +36,10 @@ is "$(jq -c '[.usage.prompt_tokens_details.cached_tokens, .sglext.cached_tokens_
 curl -s -N -o "$OUT" "$URL/v1/completions" -d "{\"prompt\":\"$prompt\",\"max_tokens\":2,\"stream\":true,\"return_cached_tokens_details\":true}"
 is "$(sed -n 's/^data: {/{/p' "$OUT" | jq -c 'select(.sglext) | [.choices[0].finish_reason, .sglext.cached_tokens_details.device]')" '["length",32]' "the chunk that finishes has the cached tokens"
 
-# ---- what it costs: 32 tokens at 20 a second ----
+# ---- their cost: 32 tokens at 20 a second ----
 rm log.ndjson
 server_start --kv-blocks 4 --host-blocks 100,rate=20 --log log.ndjson --step-base 1ms --step-per-seq 0 --prefill-rate 1M --gpus 1 --gpu-power 0:1000
-# A device that draws 1000 W while it computes counts the length of the steps, in microseconds, whatever the machine does.
+# A device drawing 1000 W while it computes counts the length of the steps, in microseconds, whatever the machine does.
 computed_us() { curl -s "$URL/dcgm/metrics" | sed -n 's/^DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION{.*} //p'; }
 for prompt in a b c a; do
 	before=$(computed_us)

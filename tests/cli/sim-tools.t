@@ -1,6 +1,6 @@
 #!/bin/bash
-# The simulated server's tool calls: those that a request lists, left out, added and reordered by seed, streamed in any way and whole; what it
-# refuses with --strict-tools; and sessions of agents with the server's own calls (--history live), all of which a strict server takes.
+# The simulated server's tool calls: those a request lists, left out, added and reordered by seed, streamed in any way and whole; the
+# refusals of --strict-tools; and sessions of agents with the server's own calls (--history live), all of which a strict server takes.
 . "$TESTS/tap.sh"
 . "$TESTS/fixture.sh"
 

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Speculative decoding told from the outside: how many tokens came in a read, held against the rule of the simulated server and against the
-# events; drafts from tokens that were held back; what synthetic prompts do to drafts.
+# Speculative decoding told from the outside: how many tokens came in a read, compared with the rule of the simulated server and with the
+# events; drafts from tokens held back; the effect of synthetic prompts on drafts.
 . "$TESTS/tap.sh"
 unset -f jq # the order of members matters
 . "$TESTS/fixture.sh"
@@ -18,7 +18,7 @@ fire() { # NAME ARGUMENTS OF ipf-fire…
 	ipf-report -f json "$1.results" >"$1.json"
 }
 
-# Of three draft tokens each is accepted with probability 0.6 if those before it were: steps of 1 to 4 tokens.
+# Each of three draft tokens is accepted with probability 0.6 if those before it were: steps of 1 to 4 tokens.
 server_start --spec tokens=3,accept=0.6 --step-base 5ms
 fire drafts --param "$USAGE"
 jq -c '.total.token_reads' drafts.json >told
@@ -41,7 +41,7 @@ ipf-report --section speculation drafts.results | tr -s ' \n' ' ' >text
 contains "$(cat text)" "steps of one length, as with drafts" "the text says that steps have one length"
 contains "$(cat text)" "doubtful the prompts are synthetic text" "the text doubts drafts of synthetic prompts"
 
-# What the server counts, by position in the draft: held against its counters, and against the steps that the reads show.
+# The server's counts, by position in the draft: compared with its counters, and with the steps in the reads.
 ipf-fire -q -m sim -t s.trace s.sched -u "$URL" --param "$USAGE" | tee counted.live | ipf-collect -q --scrape "$URL/metrics" --events >scraped.results
 python3 "$TESTS/helpers/calm.py" counted.live >counted.records
 ipf-collect -q --samples scraped.results --events counted.records >counted.results
@@ -72,15 +72,15 @@ fire plain --param "$USAGE"
 is "$(jq -c '[.total.token_reads.by_tokens["2"] // 0] | .[0]' plain.json)" 0 "a server without drafts has no step of two tokens"
 yes_if "a server without drafts is not said to have any" test "$(ipf-report --full plain.results | grep -c 'as with drafts')" = 0
 
-# What was held back comes the later the more it is: two tokens after twice the time.
+# A read held back comes the later the more it has: two tokens after twice the time.
 body plain.results | jq -c 'if .n == null then . else del(.reads_3, .reads_4, .reads_5, .reads_6, .reads_7, .reads_8) | .reads = 80 | .reads_2 = 40 | .gap_one_ns = 40 * 2000000 | .gap_several_ns = 40 * 4000000 |
 	.output_tokens = 121 end' >lines
 seal plain.results lines >held.results
 ipf-report --section speculation held.results | tr -s ' \n' ' ' >text
-contains "$(cat text)" "2.00 times the gap of one: tokens that were held back, rather than drafts" "a buffer is told from drafts"
+contains "$(cat text)" "2.00 times the gap of one: tokens held back, rather than drafts" "a buffer is told from drafts"
 yes_if "the text does not blame the prompts for a buffer" test "$(grep -c doubtful text)" = 0
 
-# What the server itself says: of the usage of each answer.
+# The server's own figures: in the usage of each answer.
 body drafts.results | jq -c 'if .n == null then . else .spec_drafts = 10 | .spec_draft_tokens = 30 | .spec_accepted_tokens = 12 end' >lines
 seal drafts.results lines >said.results
 is "$(ipf-report -f json said.results | jq -c ".total | .requests.ok as \$n | .speculation | [.drafts / \$n, .draft_tokens / \$n, .accepted_tokens / \$n, .acceptance, .tokens_per_step]")" \

@@ -26,7 +26,7 @@ fire openai-speech
 agrees "WAV: lengths, factors, waits are right"
 is "$(rows | jq -sc 'map([.ok, .output_tokens, .not_streamed, .ttft_ns >= 2e7, .e2e_ns > .ttft_ns])
 	| unique')" '[[true,null,null,true,true]]' "WAV: the first audio comes after the header"
-# What a busy machine adds is taken out of it: the first read comes after 20 ms, and each other one 30 ms later.
+# A busy machine's additions are taken out of it: the first read comes after 20 ms, and each other one 30 ms later.
 body a.records | jq -c 'if .n == null then . else .start_ns as $start | .reads |= [to_entries[] | ($start + 20000000 + 30000000 * .key) as $t | [$t, .value[1], $t]] |
 	.first_byte_ns = .reads[0][0] | .end_ns = .reads[-1][0] end' >calm.lines
 seal a.records calm.lines >calm.records
@@ -60,7 +60,7 @@ else
 	skip "transports" "nginx is not installed"
 fi
 
-# ---- what goes wrong ---------------------------------------------------------------------------------------------------------------
+# ---- errors ---------------------------------------------------------------------------------------------------------------
 wrong() { # MODE ERROR
 	fire openai-speech -H "X-Sim: $1"
 	is "$(rows | jq -sc 'map([.ok, .error.kind, .error.text, .rtf_ns != null]) | unique')" "$2" "$1: a failure"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Generated tables and dashboards are what their scripts make.
+# Generated tables and dashboards equal their scripts' output.
 . "$TESTS/tap.sh"
 
 command -v python3 >/dev/null || skip_all "python3 is not installed"

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Several servers behind one run: what each did by its own counters, held against the servers' logs; prefill and decode workers told apart; what
-# keeping sessions together does to the prefix caches, beside taking turns.
+# Several servers behind one run: the work of each by its own counters, compared with the servers' logs; prefill and decode workers told apart;
+# the effect of keeping sessions together on the prefix caches, beside taking turns.
 . "$TESTS/tap.sh"
 unset -f jq # the order of members matters
 . "$TESTS/fixture.sh"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Nothing that comes from outside speaks to the terminal: no escape sequence, no reordered line, nothing that cannot be seen.
+# Nothing coming from outside speaks to the terminal: no escape sequence, no reordered line, nothing that cannot be seen.
 . "$TESTS/tap.sh"
 . "$TESTS/fixture.sh"
 command -v python3 >/dev/null || skip_all "python3 is not installed"

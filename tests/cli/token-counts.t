@@ -1,5 +1,5 @@
 #!/bin/bash
-# Numbers of tokens that cannot be (above 2^40, near 2^63) are refused with their line, by every program that reads them; the largest that
+# Numbers of tokens that cannot be (above 2^40, near 2^63) are refused with their line, by every program reading them; the largest that
 # can be go through all of them.
 . "$TESTS/tap.sh"
 
@@ -97,7 +97,7 @@ for number in $above $huge; do
 done
 server_stop
 
-# ---- compressed data that end early: what is missing is said ----
+# ---- compressed data ending early: the missing part is reported ----
 for i in $(seq 300); do printf 'Question %d?\n' "$i"; done >text
 for how in gzip xz bzip2 zstd; do
 	command -v $how >/dev/null || { skip "$how that is cut" "no $how"; continue; }

@@ -95,9 +95,9 @@ wrong 3 "own.tiktoken" -t own.tiktoken lines
 printf 'YQ== 0\nYg== one\n' >gpt2.tiktoken
 wrong 3 "gpt2.tiktoken:2: expected a token in base64 and its rank" -t gpt2.tiktoken lines
 
-# ---- what stands at the beginning -----------------------------------------------------------------------------------
+# ---- beginnings -----------------------------------------------------------------------------------
 
-# All that a normalizer makes of the first character is first to Metaspace: here x, y and a (the ids as the reference gives them).
+# All a normalizer makes of the first character is first to Metaspace: here x, y and a (the ids as the reference gives them).
 begins() { # NORMALIZER TEXT
 	printf '{"normalizer":%s,"pre_tokenizer":{"type":"Sequence","pretokenizers":[
 		{"type":"Split","pattern":{"Regex":"."},"behavior":"Isolated","invert":false},

@@ -1,5 +1,5 @@
 #!/bin/bash
-# ipf-twin fit: what is no run of one server gives a reason and no twin. (unit/test_twin_fit.c holds what is fitted against
+# ipf-twin fit: an input that is no run of one server gives a reason and no twin. (unit/test_twin_fit.c compares twins with
 # servers whose parameters are known.)
 . "$TESTS/tap.sh"
 data=$TESTS/data/report
@@ -19,9 +19,9 @@ refused "a run without the times of events" "closed.results: a twin requires the
 refused "a run that is INVALID" "errors.results: no twin of a run whose verdict is INVALID (server_answers)" "$data/errors.results"
 refused "an empty one" "empty.results: no twin of a run whose verdict is INVALID (load_delivered)" "$data/empty.results"
 
-# ---- a twin of a server that is known --------------------------------------------------------------------------------
-# In virtual time, a server of these parameters answers a ramp to beyond its saturation; what is fitted to it predicts other loads as
-# they come out at that server. The whole pipeline, the same on every machine.
+# ---- a twin of a known server --------------------------------------------------------------------------------
+# In virtual time, a server of these parameters answers a ramp to beyond its saturation; a twin fitted to it predicts other loads as they
+# come out at that server. The whole pipeline, the same on every machine.
 cat >truth.json <<'END'
 {"ipf": "twin", "version": 1, "parameters": {
   "step_base_ns": {"value": 9000000}, "step_per_sequence_ns": {"value": 300000}, "prefill_tokens_per_s": {"value": 15000},
@@ -101,7 +101,7 @@ for name in ramp slow again; do # as if they had been measured, one after anothe
 	body $name.results >lines
 	seal header lines >measured-$name.results
 done
-refused "two different servers" "no twin of several servers that differ: steps of one take" measured-ramp.results measured-slow.results
+refused "two different servers" "no twin of several different servers: steps of one take" measured-ramp.results measured-slow.results
 run ipf-twin fit -q measured-ramp.results measured-again.results
 status_is 0 "runs of one server have one, whatever their schedules"
 is "$(jq -c '[(.from | length), .fit.requests > 700]' "$OUT")" '[2,true]' "a twin of two runs uses all of their requests"

@@ -75,7 +75,7 @@ predict plain.twin --replicas 2 --balance least closed.sched
 is "$(jq -c '[.n, .target]' rows | tr '\n' ' ')" '[0,0] [1,1] [2,0] [3,1] ' "--balance least chooses the replica with the fewest in flight"
 yes_if "targets have no violation" ipf-collect --check records
 
-# ---- replicas that come and go ----
+# ---- replicas coming and go ----
 states() { jq -c 'select(.sample) | [.t_ns / 1e9, .gauges.replicas_ready, .gauges.replicas_desired]' records | tr '\n' ' '; }
 # shellcheck disable=SC2086 # words
 twin scaled.twin $plain most_sequences=8
@@ -128,7 +128,7 @@ is "$(ms)" "[0,0,4024,4563] " "a request to no server takes overhead, delay and 
 predict scaled.twin --replicas 0:1,delay=4s --cancel 100%@1s single.sched
 is "$(jq -c '[.error.kind, .end_ns]' rows) $(states)" '["hung-up",1000000000] [0,0,0] [0.003,0,1] [1,0,1] ' "a client can leave before one is ready"
 
-# ---- sessions, and prompts that begin alike ----
+# ---- sessions, and prompts beginning alike ----
 text=$(printf 'words and more %.0s' $(seq 64)) # 960 bytes: 240 tokens, 15 blocks
 trace chat.trace \
 	"{\"id\":\"a\",\"session\":\"s\",\"turn\":0,\"messages\":[{\"role\":\"user\",\"content\":\"$text\"}],\"input_tokens\":240,\"output_tokens\":17,\"answer\":\"$(printf 'answer, %.0s' $(seq 8))\"}" \
@@ -153,7 +153,7 @@ is "$(jq -r '.body | split("\n")[-2] | fromjson | .cached' rows | tr '\n' ' ')" 
 predict cached.twin --assume input_tokens=x2 twice.sched
 is "$(jq -r '.body | split("\n")[-2] | fromjson | .cached' rows | tr '\n' ' ')" "0 944 " "--assume input_tokens scales the shared part"
 
-# ---- clients that give up ----
+# ---- disconnecting clients ----
 trace long.trace '{"id":"a","prompt":"x","input_tokens":10,"output_tokens":100}'
 ipf-sched -q constant:rate=1,n=4 -t long.trace -o long.sched
 predict plain.twin --timeout 100ms long.sched
@@ -189,7 +189,7 @@ status_is 1 "--memory ends the run"
 contains "$(cat "$ERR")" "stopped: requests in flight exceed 1000 bytes (--memory)" "ipf-twin names --memory"
 is "$(tail -1 records | jq -r .end.incomplete)" "stopped: requests in flight exceed 1000 bytes (--memory)" "the trailer names --memory"
 
-# ---- what a server would refuse ----
+# ---- requests a server would refuse ----
 # shellcheck disable=SC2086 # words
 twin small.twin $plain kv_blocks=8
 trace mixed.trace '{"id":"a","prompt":"x","input_tokens":1000,"output_tokens":1}' '{"id":"b","prompt":"x","input_tokens":10,"output_tokens":1}'
@@ -228,7 +228,7 @@ ipf-sched -q closed:n=4,users=2 --seed 9 -t four.trace -o nine.sched
 noisy nine.sched -o d.records
 is "$(head -1 d.records | jq .predicted.seed)" 9 "the default is the schedule's seed"
 
-# ---- what if ----
+# ---- changed parameters ----
 predict plain.twin --assume prefill_tokens_per_s=x2 --assume step_base_ns=5000000 one.sched
 is "$(ms)" '[0,0,14,26] ' "a prompt in half the time, shorter steps: 3 + 5 + 1 + 5, then 6 each"
 is "$(head -1 records | jq -c .predicted.assumed)" '{"prefill_tokens_per_s":20000,"step_base_ns":5000000}' "the header has what was assumed"
@@ -241,14 +241,14 @@ is "$(head -1 records | jq -c '.predicted | has("assumed")')" false "a factor of
 predict plain.twin --assume most_sequences=1 closed.sched
 is "$(tail -1 records | jq -c .end.extrapolated)" '[]' "an assumed parameter is not extrapolated"
 
-# ---- what was not seen before ----
+# ---- loads not seen before ----
 sed 's/"overhead_ns"/"most_sequences":{"not_known":"never more","at_least":1},&/' plain.twin >seen.twin
 predict seen.twin closed.sched
 is "$(tail -1 records | jq -c .end.extrapolated)" '["most_sequences"]' "more in flight than were seen is said"
 predict seen.twin one.sched
 is "$(tail -1 records | jq -c .end.extrapolated)" '[]' "a run within the fitted one extrapolates nothing"
 
-# ---- options and files that do not fit ----
+# ---- contradicting options and files ----
 refused() { # STATUS TEXT ARGUMENT…
 	local want=$1 text=$2
 	shift 2
@@ -257,7 +257,7 @@ refused() { # STATUS TEXT ARGUMENT…
 }
 refused 2 "ipf-twin predict: unknown option --url: ipf-fire -u names the server" plain.twin --url "$URL" one.sched
 refused 2 'ipf-twin: --assume: a twin has no parameter "speed" (ipf-twin(1))' plain.twin --assume speed=x2 one.sched
-refused 2 "ipf-twin: --assume: kv_blocks: the twin does not know it, so that it has no multiple: give a value" plain.twin --assume kv_blocks=x2 one.sched
+refused 2 "ipf-twin: --assume: kv_blocks: the twin does not know it, so it has no multiple: give a value" plain.twin --assume kv_blocks=x2 one.sched
 refused 2 "ipf-twin: --assume: input_tokens is given twice" plain.twin --assume input_tokens=x2 --assume input_tokens=x2 one.sched
 refused 2 "ipf-twin: --assume: overhead_ns is given twice" plain.twin --assume overhead_ns=1 --assume overhead_ns=2 one.sched
 refused 2 "ipf-twin predict: --replicas: minimum is 1, got 0" plain.twin --replicas 0 one.sched
@@ -278,7 +278,7 @@ ipf-twin predict plain.twin -t four.trace slow -o early.records 2>early.err &
 fire_pid=$!
 exec 7>slow
 head -3 closed.sched >&7 # a header and two arrivals, and no end
-# The records begin, and it has taken all that was written and waits for more.
+# The records begin, and it has taken all written and waits for more.
 begun()
 {
 	[ -s early.records ] && [ "$(unread 7)" = 0 ] && [ "$(cut -d' ' -f3 /proc/$fire_pid/stat)" = S ]

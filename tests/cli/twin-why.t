@@ -1,6 +1,6 @@
 #!/bin/bash
 # ipf-twin why, and ipf-report --why: where the time of requests went. (unit/test_twin_why.c holds the parts of each request against servers whose
-# steps follow by arithmetic.) The runs are those of a twin, in virtual time, so that every machine has the same.
+# steps follow by arithmetic.) The runs are those of a twin, in virtual time, so every machine has the same.
 . "$TESTS/tap.sh"
 unset -f jq # the order of members matters
 unset IPF_REPORT_FULL
@@ -22,7 +22,7 @@ why() { # NAME TWIN
 # Figures of all groups of a report
 groups='(., .stages[]?) | (.ttft, .e2e) | (.p50, .p99)'
 
-# ---- what the twin does is explained in full --------------------------------------------------------------------------
+# ---- the twin's time is explained in full --------------------------------------------------------------------------
 at low server.json constant:rate=1,for=20s
 why low server.json
 is "$(jq -c '[.twin, .describes, .ttft_error, .e2e_error, .requests, .left_out]' low.why)" '["server.json",true,0,0,20,0]' "the twin is exact for one request at a time"
@@ -39,7 +39,7 @@ is "$(jq -c '[.ttft.p99.greatest, .ttft.p99.parts.queue.share > 0.5, .e2e.p99.pa
 is "$(jq -c '[.stages[] | .name, .requests]' ramp.why)" "$("$report" -q -f json ramp.results | jq -c '[.stages[] | select(.measured) | .name, .requests.ok]')" \
 	"measured stages have their parts"
 
-# Of which requests it is, by the rows.
+# Its requests, by the rows.
 plain ramp.results | jq -s -c '[.[] | select(.n != null)] | map(.ttft_ns / 1e6) | sort | length as $n | [(.[($n * 0.45 | floor):($n * 0.55 | ceil)], .[($n * 0.98 | floor):]) |
 	[length, (add / length * 1000 | round)]]' >expected
 is "$(jq -c '[.ttft.p50, .ttft.p99 | [.requests, (.measured_ms * 1000 | round)]]' ramp.why)" "$(cat expected)" "p50: from p45 to p55; p99: above p98"
@@ -51,7 +51,7 @@ why slots server.json
 is "$(jq -c '[.e2e.p99.slot_wait_ms > 100, .e2e.p99.parts.unexplained.ms, .e2e.p99.parts.queue.ms < 60]' slots.why)" '[true,0,true]' "waiting for a slot stands apart"
 contains "$("$report" -q --section why --why slots.why.json slots.results)" "before: slot" "the section has a row for the slot"
 
-# A connection that was opened for a request delayed what the server saw of it: rows as if each had waited 2 ms for one.
+# A connection opened for a request delayed the server's view of it: rows as if each had waited 2 ms for one.
 plain low.results | head -1 >header
 body low.results | jq -c 'if .n == null then . else .start_ns -= 2000000 | .connect_ns = 1500000 | .setup_ns = 2000000 | .send_waits = 1 |
 	reduce ("ttfb_ns", "ttft_ns", "ttfa_ns", "e2e_ns") as $m (.; .[$m] += 2000000) end' >lines
@@ -131,7 +131,7 @@ is "$(cat drawn)" "$(printf '%s\n' "ttft 6 6" "['TTFT from start, by part and st
 	"e2e 6 6" "['E2E from start, by part and stage', 'all stages', 'constant', 'poisson']" "e2e over time $count $count")" "bars for p50 and p99 of the run and each stage, and one for each interval"
 is "$("$report" -q -f html --why low.why.json low.results | grep -c '>all stages<')" 0 "a run of one stage has two bars"
 
-# Over time: the means of the requests that started in each interval, by the rows.
+# Over time: the means of the requests starting in each interval, by the rows.
 plain ramp.results | jq -s -c --argjson every "$(jq .why.over_time.every_s saved.json)" '[.[] | select(.n != null)] | group_by(.start_ns / 1e9 / $every | floor) |
 	map([(.[0].start_ns / 1e9 / $every | floor) * $every, length, (map(.ttft_ns) | add / length / 1e4 | round), (map(.e2e_ns) | add / length / 1e4 | round)])' >expected
 is "$(jq -c '[.why.over_time.intervals[] | [.t_s, .requests, (.ttft.measured_ms * 100 | round), (.e2e.measured_ms * 100 | round)]]' saved.json)" "$(cat expected)" "intervals have the requests that started in them"
@@ -140,7 +140,7 @@ is "$(jq -c '.why | [.over_time.every_s, (.over_time.intervals | length > 20 and
 contains "$(tr -s ' \n' ' ' <full)" "Means by when requests started, ms" "--full has them"
 is "$(grep -c "Means by when" <<<"$first")" 0 "the first screen has no intervals"
 
-# Thrown out of the cache: a cache that holds two or three requests.
+# Thrown out of the cache: a cache holding two or three requests.
 jq '.parameters.kv_blocks.value = 60' server.json >tight.json
 "$BIN/ipf-prep" synthetic -q -n 60 --input-tokens uniform:200-400 --output-tokens uniform:50-200 --seed 5 -o trace
 at tight tight.json poisson:rate=2,for=20s
@@ -169,7 +169,8 @@ at noisy noisy.json poisson:rate=6,for=20s
 why noisy noisy.json
 is "$(jq -c '[.describes, .e2e.p99.parts.unexplained.ms != 0]' noisy.why)" '[true,true]' "noise is what is not explained"
 
-# ---- what has no parts ------------------------------------------------------------------------------------------------
+# ---- runs without parts
+# ------------------------------------------------------------------------------------------------
 data=$TESTS/data/report
 unknown() { # RESULTS
 	"$BIN/ipf-twin" why -q server.json "$1" -o unknown.json

@@ -4,7 +4,7 @@
 . "$TESTS/fixture.sh"
 command -v python3 >/dev/null || skip_all "no python3"
 
-# Runs a command on a terminal of this size, in which there is a line already; $OUT is the screen at the end, $ERR what was drawn.
+# Runs a command on a terminal of this size, in which there is a line already; $OUT is the screen at the end, $ERR the output.
 terminal() { # ROWS COLUMNS [-THEN] COMMAND
 	local then=0 rows=$1 columns=$2
 	shift 2
@@ -79,7 +79,7 @@ terminal 24 120 -40 "pause_resized records 20 | ipf-collect -o results"
 is "$status" 0 "a terminal that becomes narrower"
 between "$(sed -n 's/.*last \([0-9]*\) .*/\1/p' "$ERR")" 20 39 "lines fit into the narrower terminal"
 
-# Failures, with what ipf-fire has to say: it waits until the view has been drawn for the last time.
+# Failures, with ipf-fire's message: it waits until the view has been drawn for the last time.
 nowhere="ipf-fire -u $URL/nowhere -m sim -t t.trace"
 terminal 24 80 "$nowhere -v t.sched | ipf-collect -o results"
 matches "$(label failed)" "http-status [0-9]+" "failures by kind"
@@ -101,7 +101,7 @@ terminal 24 200 "ipf-fire -u $URL/nowhere -m sim -t t.trace t.sched -q | ipf-col
 is "$(grep -n '^ipf-collect: all 56' "$OUT" | cut -d: -f1)" "$(($(grep -n '^verdict' "$OUT" | cut -d: -f1) + 1))" "messages come before the report"
 
 # How much is done, and how long the rest takes.
-seen() { # COMMAND: all that was drawn, the lines that begin with the time
+seen() { # COMMAND: all that was drawn, the lines beginning with the time
 	TERM=xterm LC_ALL=C.UTF-8 python3 "$TESTS/terminal.py" lines 24 120 0 "$1" | tr '\r' '\n' | grep -aE '[0-9]+:[0-9]{2} .*stage' >heads
 }
 # A hundred seconds, of which the first one is enough: a percent is a second.

@@ -25,3 +25,24 @@ is "$(fragments bad.t bad.c | cut -d : -f 1-2 | tr '\n' ' ')" "bad.t:1 bad.t:2 b
 	"names that begin with such a word are found"
 { grep TTFT bad.t && sed -n 2p bad.c && echo 'is "$a" b "by=thin keeps the times"'; } >good.t
 is "$(fragments good.t)" "" "names that are statements pass"
+
+# shellcheck disable=SC2016 # backquotes are Markdown's
+{
+	echo '/* What the buffer holds. Returns the bytes that `read` gave. */'
+	echo 'int length; // of a line, as "what that" says'
+	echo '/* Returns the length. See `what`(3).'
+	echo ' *'
+	echo ' *     what that is: code'
+	echo ' */'
+	echo 'void report(const char *name) { fail("%s: the values that the file has are in no order", name); }'
+} >breaches.c
+is "$(python3 "$TESTS/house/prose.py" --list breaches.c | cut -d : -f 2 | tr '\n' ' ')" "1 1 2 7 " "prose.py finds What, Of and that in comments and messages, not in code"
+python3 "$TESTS/house/prose.py" breaches.c >figures
+is "$?" 1 "prose.py fails above its limits"
+is "$(grep -c 'breaches.c 2' figures)" 2 "prose.py names the worst files of each rule"
+printf '%s ' one two three four five six seven eight nine ten >words
+echo "$(cat words words words)more." >long.md
+is "$(python3 "$TESTS/house/prose.py" --list long.md | wc -l)" 1 "prose.py finds a sentence over 30 words"
+echo '/* Returns the length of a line. */' >short.c
+python3 "$TESTS/house/prose.py" short.c >figures
+is "$?" 0 "prose.py accepts a short comment"

@@ -1,13 +1,13 @@
-# The image of examples/container, built without a registry or a daemon, for the tests that need it: source it after tap.sh and fixture.sh.
+# The image of examples/container, built without a registry or a daemon, for the tests needing it: source it after tap.sh and fixture.sh.
 # As root, Debian: apt-get install buildah podman runc mmdebstrap. The system that builds is fetched from Debian's archive.
 # shellcheck shell=sh
 
-# What takes long to build is kept here, outside of the sources, for the next time.
+# Slow builds are kept here, outside of the sources, for the next time.
 CLUSTER=${IPF_CLUSTER:-/var/tmp/ipf-cluster}
 IMAGE=localhost/ipf:test
 image_store="--root $CLUSTER/store --runroot $CLUSTER/runroot --storage-driver ${IPF_STORAGE_DRIVER:-overlay}"
 
-# What is missing; nothing if all is there.
+# Missing requirements; nothing if all is there.
 image_lacks() {
 	[ "$(id -u)" = 0 ] || echo "root"
 	for image_program in buildah podman runc mmdebstrap; do
@@ -16,7 +16,7 @@ image_lacks() {
 	unset image_program
 }
 
-# Builds $IMAGE from the sources as they are; what has not changed is not built again. 1: there is no network; see image.log.
+# Builds $IMAGE from the sources as they are; unchanged parts are not built again. 1: there is no network; see image.log.
 image_build() {
 	mkdir -p "$CLUSTER"
 	: >image.log

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Control plane and node of tests/cluster/kubernetes.sh, in the namespaces that it made: kubernetes-node.sh PROGRAMS FOLDER IMAGE-FILE…
+# Control plane and node of tests/cluster/kubernetes.sh, in the namespaces it made: kubernetes-node.sh PROGRAMS FOLDER IMAGE-FILE…
 bin=$1 folder=$2
 shift 2
 cd "$folder" || exit 1
@@ -67,7 +67,7 @@ containerd --config containerd.toml >log/containerd.log 2>&1 &
 until [ -S run/containerd.sock ]; do sleep 0.1; done
 for image; do ctr --address run/containerd.sock --namespace k8s.io images import "$image"; done
 mount --make-rshared /
-# What the kubelet insists on, shown in this mount namespace only: the machine keeps its own settings.
+# Settings the kubelet insists on, shown in this mount namespace only: the machine keeps its own settings.
 for setting in kernel/panic=10 kernel/panic_on_oops=1 vm/overcommit_memory=1; do
 	file=run/setting.${setting%%/*}.$(basename "${setting%=*}")
 	echo "${setting#*=}" >"$file"

@@ -1,8 +1,8 @@
-# A real Kubernetes on this machine, for the tests that need one: source it after tap.sh, fixture.sh and image.sh. etcd, API server,
-# controllers, scheduler and a node with containerd, built from their Go modules and kept in $CLUSTER for the next time (20 minutes and
-# 4 GB the first time). As root, with Go; Debian: apt-get install containerd containernetworking-plugins openssl iproute2
+# A real Kubernetes on this machine, for the tests needing one: source it after tap.sh, fixture.sh and image.sh. etcd, API server,
+# controllers, scheduler and a node with containerd, built from their Go modules and kept in $CLUSTER for the next time (20 minutes and 4
+# GB the first time). As root, with Go; Debian: apt-get install containerd containernetworking-plugins openssl iproute2
 #
-# All of it lives in namespaces of its own (mounts, network, processes), so that it takes no port and ends as a whole. It has no DNS and no
+# All of it lives in namespaces of its own (mounts, network, processes), so it takes no port and ends as a whole. It has no DNS and no
 # addresses of services but that of the API server: pods are reached by their own.
 # shellcheck shell=bash
 
@@ -10,7 +10,7 @@ KUBERNETES=1.36.3
 HELM=4.2.4 # for Kubernetes 0.36
 kube_bin=$CLUSTER/kubernetes-$KUBERNETES
 
-# What is missing; nothing if all is there.
+# Missing requirements; nothing if all is there.
 kube_lacks() {
 	local program
 	[ "$(id -u)" = 0 ] || echo "root"
@@ -20,11 +20,11 @@ kube_lacks() {
 	[ -x /usr/lib/cni/bridge ] || echo "containernetworking-plugins"
 }
 
-kube_go() { # go, with what it builds kept in $CLUSTER
+kube_go() { # go, with its build cache kept in $CLUSTER
 	CGO_ENABLED=0 GOCACHE=$CLUSTER/gocache GOFLAGS=-p=1 GOMAXPROCS=2 nice -n 19 go "$@"
 }
 
-# All programs of Kubernetes in one, which acts by the name that it is called by: they share nearly all of their code.
+# All programs of Kubernetes in one, which acts by the name it is called by: they share nearly all of their code.
 kube_main() {
 	cat <<'END'
 package main
@@ -70,7 +70,7 @@ func main() {
 END
 }
 
-# Builds what is not there yet. 1: it failed; see kubernetes.log.
+# Builds missing parts. 1: it failed; see kubernetes.log.
 kube_build() {
 	[ -x "$kube_bin/kubectl" ] && [ -x "$kube_bin/helm" ] && [ -s "$kube_bin/crds.yaml" ] && return 0
 	mkdir -p "$kube_bin/source" "$CLUSTER/gocache"
@@ -151,7 +151,7 @@ kube_start() { # IMAGE-FILE…
 
 kube_is_up() { [ -s "$kube_folder/kubeconfig" ] && kubectl get node node | grep -q ' Ready'; }
 
-# The image of the process that holds a pod's namespaces: it waits, and collects orphans.
+# The image of the process holding a pod's namespaces: it waits, and collects orphans.
 kube_pause() {
 	cat >"$kube_folder/pause/pause.c" <<'END'
 #include <signal.h>
@@ -189,7 +189,7 @@ kube_api_start() {
 
 kube_stop() { kill -KILL "$kube_pid"; }
 
-# What a test of examples/kubernetes begins with: a cluster that has the image, and NAMESPACE, restricted, as the current one. Skips the test
+# The beginning of a test of examples/kubernetes: a cluster with the image, and NAMESPACE, restricted, as the current one. Skips the test
 # where something is missing; the cluster ends with the test.
 kube_cluster() { # NAMESPACE
 	local lacks

@@ -1,5 +1,5 @@
 #!/bin/bash
-# examples/kubernetes on a real Kubernetes: every manifest, a run in one pod, a run in several pods that start together, the chart.
+# examples/kubernetes on a real Kubernetes: every manifest, a run in one pod, a run in several pods starting together, the chart.
 . "$TESTS/tap.sh"
 . "$TESTS/fixture.sh"
 . "$TESTS/cluster/image.sh"
@@ -42,7 +42,7 @@ isnt "$status" 0 "pod security refuses other pods here"
 # ---- a server, and volumes on the node ----
 mkdir volume
 chmod 777 volume
-for volume in one two three four five six; do # a claim that was deleted keeps its own
+for volume in one two three four five six; do # a claim deleted keeps its own
 	cat <<END
 ---
 apiVersion: v1
@@ -124,7 +124,7 @@ contains "$(kubectl logs -l batch.kubernetes.io/job-completion-index=2 --tail=-1
 kubectl delete -k late >/dev/null
 rm -rf volume/*
 
-# ---- a pod that fails in the middle, and one that is stopped ----
+# ---- a pod failing in the middle, and one that is stopped ----
 overlay failing sharded "${load[@]}" '  - START_IN=5' '  - SILENCE=10' "${small[@]}"
 sed -i 's/FOR=4s/FOR=15s/' failing/kustomization.yaml
 kubectl apply -k failing >/dev/null

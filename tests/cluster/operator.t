@@ -10,7 +10,7 @@ cp -r "$ROOT/examples/kubernetes" manifests
 kubectl apply -f manifests/operator/deploy/crds.yaml >/dev/null
 kubectl wait --for=condition=established crd/benchmarks.operator.ipf crd/benchmarkschedules.operator.ipf --timeout=60s >/dev/null
 
-# ---- what the API server takes ----
+# ---- objects the API server takes ----
 kubectl kustomize manifests/operator/deploy >rendered.yaml
 for file in rendered.yaml manifests/operator/samples/*.yaml; do
 	yes_if "apply --dry-run=server: $(basename "$file")" kubectl apply --dry-run=server -f "$file"
@@ -148,7 +148,7 @@ else
 	skip "the Pushgateway has the figures" "prometheus-pushgateway is not installed"
 fi
 
-# ---- what goes wrong ----
+# ---- errors ----
 keys wrong no-key
 benchmark refused "http://$two:8000" ', "results": {"upload": "s3://plain/nightly"}' | with_keys wrong
 benchmark secretless "http://$one:8000" | with_keys late
@@ -192,7 +192,7 @@ overlaps() { # PATTERN: pairs of Jobs of one server of which one began before th
 }
 is "$(overlaps ^ten-)" 0 "Benchmarks at one server run one after another"
 
-# ---- an operator that is killed, an API server that is away for a minute ----
+# ---- a killed operator, an API server away for a minute ----
 make_one killed "http://$one:8000" "" 15s
 yes_if "a Benchmark runs" wait_for is_phase killed Running
 job=$(kubectl get job "$(field killed job)" -o jsonpath='{.metadata.uid}')

@@ -1,8 +1,8 @@
-# A real Slurm on this machine, for the tests that need one: source it after tap.sh. One controller and four nodes, n0 to n3, each with a
+# A real Slurm on this machine, for the tests needing one: source it after tap.sh. One controller and four nodes, n0 to n3, each with a
 # host name of its own. As root, Debian: apt-get install slurm-wlm munge
 # shellcheck shell=sh
 
-# What is missing; nothing if all is there.
+# Missing requirements; nothing if all is there.
 slurm_lacks() {
 	[ "$(id -u)" = 0 ] || echo "root"
 	for slurm_program in munged slurmctld slurmd sbatch srun scontrol unshare setpriv; do
@@ -95,7 +95,7 @@ slurm_is_up() { # all nodes are idle
 	[ "$(sinfo --noheader --Node --states=idle --format=%N | sort -u | wc -l)" = 4 ]
 }
 
-# The node fails: its daemon and all that its jobs have started die at once. They are what has its host name.
+# The node fails: its daemon and all its jobs have started die at once. They are the machine of its host name.
 slurm_kill_node() { # NODE-NUMBER
 	eval "slurm_node=\$(readlink /proc/\$SLURM_NODE_$1/ns/uts)"
 	for slurm_process in /proc/[0-9]*; do

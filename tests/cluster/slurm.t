@@ -1,5 +1,5 @@
 #!/bin/bash
-# examples/slurm on a real Slurm: the clients as an array with one start, a node that fails in the middle, in an allocation.
+# examples/slurm on a real Slurm: the clients as an array with one start, a node failing in the middle, in an allocation.
 . "$TESTS/tap.sh"
 . "$TESTS/fixture.sh"
 . "$TESTS/cluster/slurm.sh"
@@ -56,7 +56,7 @@ is "$(jq -r '[.run.meta.slurm_job, (.run.meta | has("failed"))] | map(tostring) 
 	"the report has the number of the job"
 is "$(find "$folder" -name report.txt -o -name report.html -o -name report.log -o -name results.zst | wc -l)" 4 "the folder has the report in four forms"
 
-# ---- a client that is late, a server that does not start ----
+# ---- a late client, a server without a start ----
 cp "$folder/shard-2.records.zst" first.records.zst
 run env SLURM_ARRAY_TASK_ID=2 SLURM_ARRAY_JOB_ID="$(basename "$folder")" bash "$EXAMPLE/shard.sh" "$PWD/runs"
 status_is 1 "a client that comes late is refused"
@@ -85,7 +85,7 @@ is "$(cat "$folder"/shard-*.status | tr '\n' ' ')" "0 0 0 0 " "stopped clients e
 for shard in 1 2 3 4; do yes_if "the records of client $shard are whole" whole "$folder/shard-$shard.records.zst"; done
 contains "$(tr -s ' \n' ' ' <"$folder/report.txt")" "interrupted" "the report says that they were interrupted"
 
-# ---- a node that fails ----
+# ---- a failing node ----
 settings poisson:rate=40,for=12s
 run "$EXAMPLE/submit.sh" settings.sh
 folder=$(cat "$OUT")

@@ -1,10 +1,10 @@
-/* What our readers make of texts, for tests that ask others the same:
+/* Our readers' results for texts, for tests that compare others:
  *
  *     readers json <texts      a line of JSON for each: what it says, with each number as it is read in every way
  *     readers http1 <texts     a line for each: the result, the status, the body in hexadecimal, why it is malformed
  *
- * Each text comes as a line "LENGTH PIECE HEAD" and its bytes: PIECE is the most that is read at once, HEAD is 1 for an
- * answer to HEAD (both for http1 only).
+ * Each text comes as a line "LENGTH PIECE HEAD" and its bytes: PIECE is the most read at once, HEAD is 1 for an answer
+ * to HEAD (both for http1 only).
  */
 #include "http/http1_reader.h"
 #include "json/jdoc.h"
@@ -47,7 +47,7 @@ static void write_text(struct jout *w, const struct jdoc *doc, jdoc_id node)
 
 static void write_value(struct jout *w, const struct jdoc *doc, jdoc_id node);
 
-/* A map is {"members": [key, value, …]}, so that nothing is lost of keys that come twice. */
+/* A map is {"members": [key, value, …]}, so nothing is lost of keys coming twice. */
 static void write_members(struct jout *w, const struct jdoc *doc, jdoc_id node)
 {
 	bool map = jdoc_type_of(doc, node) == JDOC_MAP;

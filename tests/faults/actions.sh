@@ -1,5 +1,5 @@
-# How the three programs are run for a row of faults/*.tsv, and what is done to them meanwhile. Each function leaves r.records, r.results,
-# report.text and what each program said in PROGRAM.said, and sets $statuses, "FIRE COLLECT REPORT", and `cut`, if streams may lack their
+# How the three programs are run for a row of faults/*.tsv, and the actions on them meanwhile. Each function leaves r.records, r.results,
+# report.text and each program's output in PROGRAM.said, and sets $statuses, "FIRE COLLECT REPORT", and `cut`, if streams may lack their
 # end; 1: not here, for the reason in `cannot`.
 # shellcheck shell=bash disable=SC2034,SC2154 # $statuses and $cut are for, and $fire is the command line, of matrix.t
 

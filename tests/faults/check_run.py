@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""What holds of every run, whatever its faults: computed from its streams, without a line of ipf's own.
+"""Rules for every run, whatever its faults: computed from its streams, without a line of ipf's own.
 
     check_run.py RECORDS RESULTS REPORT.json [yes]
 
-Prints a line for what became of the requests, "COUNT KIND STATUS BYTES, …" (BYTES: of the answers' bodies, as recorded), then one for each
-thing that is wrong. With "yes" records and results may lack their ends.
+Prints a line for the outcomes of the requests, "COUNT KIND STATUS BYTES, …" (BYTES: of the answers' bodies, as recorded), then one for
+each fault. With "yes" records and results may lack their ends.
 """
 import base64
 import collections

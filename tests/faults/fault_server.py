@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A server of scripts, byte by byte, on ports of 127.0.0.1: what no server should do. Python's standard library only.
+"""A server of scripts, byte by byte, on ports of 127.0.0.1: acts that no server should do. Python's standard library only.
 
     fault_server.py TABLE CERTIFICATES     a port for each row of TABLE whose third column begins with "raw "; prints "PORT NAME" for each,
                                            then "end"; CERTIFICATES/NAME.pem are certificates with their keys

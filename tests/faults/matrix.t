@@ -1,5 +1,6 @@
 #!/bin/bash
-# Every row of faults/*.tsv: a fault, what the three programs must make of it, and what holds of every run (check_run.py).
+# Every row of faults/*.tsv: a fault, the expected results of the three programs, and the rules for every run
+# (check_run.py).
 #
 #     FAULTS='tls h2-goaway' tests/run faults/matrix      only the rows whose group or name begins so
 . "$TESTS/tap.sh"
@@ -63,14 +64,14 @@ fire_of() { # SCHEDULE OPTIONS
 	fire=(timeout -k 1 "$SECONDS_EACH" ipf-fire -m sim -t chat.trace "$1.sched" $options)
 }
 
-# A run that was refused: nothing is recorded.
+# A refused run: nothing is recorded.
 check_refused() { # SAID STATUS
 	is "${statuses%% *}" "$2" "$name: exit status"
 	contains "$(cat fire.said)" "$1" "$name: the message of ipf-fire"
 	is "$(wc -l <fire.said)" 1 "$name: one message of ipf-fire"
 }
 
-# Is it what the row says? "~ERE": each part of it is, whatever its count.
+# Is the result as in the row? "~ERE": each part of it is, whatever its count.
 became() { # RESULTS GOT
 	local expected="^($1)\$"
 	[ "${1#"~"}" = "$1" ] || expected="^([0-9]+ (${1#"~"})(, |\$))+\$"

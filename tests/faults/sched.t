@@ -7,7 +7,8 @@
 once_inputs
 once 0 ipf-sched --reproducible poisson:rate=40,n=3 ramp:from=1,to=9,for=1s -t "$PWD/chat.trace"
 once 0 ipf-sched --reproducible burst:n=3 -o out.sched
-once 0 ipf-sched --reproducible burst:n=3 -q -o out.zst # compressed: what abandons it must not compress without a buffer
+once 0 ipf-sched --reproducible burst:n=3 -q -o out.zst # compressed: an abandoned output must not compress without a
+                                                        # buffer
 once 0 ipf-sched stat "$PWD/chat.sched"
 once 0 ipf-sched stat --plot rate.svg "$PWD/chat.sched"
 once 0 ipf-sched --list

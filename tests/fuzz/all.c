@@ -25,8 +25,8 @@ static const struct {
 
 static fuzz_target *target;
 
-/* 0, or -1 where the file cannot be read. The input stands in memory of exactly its size, so that a sanitizer sees
- * every step beyond it. */
+/* 0, or -1 where the file cannot be read. The input stands in memory of exactly its size, so a sanitizer sees every
+ * step beyond it. */
 static int replay_file(const char *path)
 {
 	FILE *file = fopen(path, "rb");

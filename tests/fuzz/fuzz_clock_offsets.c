@@ -1,5 +1,5 @@
-/* Client lines of two clients in turn, and HTTP dates: each is refused or taken in, and what is then said of the clocks
- * holds together. */
+/* Client lines of two clients in turn, and HTTP dates: each is refused or taken in, and the figures of the clocks then
+ * agree. */
 #include "absent.h"
 #include "http_date.h"
 #include "series/clock_offsets.h"

@@ -1,6 +1,6 @@
-/* Amazon's event streams: any bytes are taken apart without reading outside of them. So that more than the checksums is
- * tried, the first byte may say that they are put right in a copy before. What is inside is as long as its parts say,
- * and each ends within the body. */
+/* Amazon's event streams: any bytes are taken apart without reading outside of them. To try more than the checksums,
+ * the first byte may have them put right in a copy before. The contents are as long as its parts say, and each ends
+ * within the body. */
 #include "api/envelope.h"
 #include "api/aws_eventstream.h"
 
@@ -16,7 +16,7 @@ static void put(char *to, uint32_t value)
 		to[i] = (char)(unsigned char)(value >> (24 - 8 * i));
 }
 
-/* Makes the checksums of the messages those that they should be, as far as the lengths make sense. */
+/* Makes the checksums of the messages those they should be, as far as the lengths make sense. */
 static void put_right(char *bytes, size_t len)
 {
 	for (size_t at = 0; len - at >= 16;) {

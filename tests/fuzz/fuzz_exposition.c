@@ -30,7 +30,7 @@ static void scrape(struct scrape *s, const char *text, size_t size, size_t part)
 	if (!e)
 		return;
 	for (size_t at = 0; at < size; at += part) {
-		/* a copy of its own, so that a sanitizer sees one byte too far */
+		/* a copy of its own, so a sanitizer sees one byte too far */
 		size_t len = size - at < part ? size - at : part;
 		char *copy = malloc(len);
 		if (copy) {

@@ -1,6 +1,6 @@
 /* An API descriptor, a request of a trace and a response, with a NUL between them: the descriptor is refused with a
- * reason, or read again as the same; the body that it makes of the request is JSON or the message that it describes;
- * any response gives the same content however it came in pieces. The first byte chooses what is asked. */
+ * reason, or read again as the same; the body it makes of the request is JSON or the message it describes; any response
+ * gives the same content however it came in pieces. The first byte chooses the test. */
 #define FUZZ_JSON_LINES
 #include "fuzz_input.h"
 

@@ -1,5 +1,5 @@
 /* Any bytes as the output of nvidia-smi, amd-smi and the exporters: no more devices than there can be, and only values
- * that make sense. */
+ * making sense. */
 #include "absent.h"
 #include "gpu/amd_smi.h"
 #include "gpu/gpu_metrics.h"
@@ -60,7 +60,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct gpu_readings readings;
 	struct ipf_error err = {0};
-	/* a copy of its own, so that a sanitizer sees one byte too far */
+	/* a copy of its own, so a sanitizer sees one byte too far */
 	char *copy = malloc(size ? size : 1);
 	if (!copy)
 		return 0;

@@ -1,6 +1,6 @@
-/* Any bytes, as the reads of a connection: the responses that they are, or why they are none, are the same however the
- * bytes come in pieces. The first byte has the number of cuts and whether the response has no body; each cut is two
- * bytes; the rest is what the server sends, response after response while the connection may be kept. */
+/* Any bytes, as the reads of a connection: the responses they are, or why they are none, are the same however the bytes
+ * come in pieces. The first byte has the number of cuts and whether the response has no body; each cut is two bytes;
+ * the rest is the server's output, response after response while the connection may be kept. */
 #include "http/http1_reader.h"
 
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 struct told {
-	uint64_t hash; /* of all that the sink was told */
+	uint64_t hash; /* over all events of the sink */
 };
 
 static void add(struct told *t, const void *bytes, size_t len)
@@ -62,7 +62,7 @@ static size_t end_of_piece(const struct pieces *p, size_t at)
 	return end;
 }
 
-/* What one response was: the sink's part, and how it ended. */
+/* One response: the sink's part, and how it ended. */
 static enum http1_result read_response(struct http1_reader *r, const char *text, size_t *at, const struct pieces *p,
                                        struct told *told)
 {
@@ -70,7 +70,7 @@ static enum http1_result read_response(struct http1_reader *r, const char *text,
 	size_t begin = *at;
 	while (result == HTTP1_MORE && *at < p->len) {
 		size_t n = end_of_piece(p, *at) - *at, used;
-		/* a copy of its own, so that a sanitizer sees one byte too far */
+		/* a copy of its own, so a sanitizer sees one byte too far */
 		char *copy = malloc(n);
 		if (!copy)
 			abort();

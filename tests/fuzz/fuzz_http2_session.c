@@ -1,6 +1,6 @@
 /* Any frames from a server, between requests and cancellations of ours: each stream ends once at most, nothing is
  * reported of it afterwards, bodies are not read after they were given back, and the pieces in which bytes come make no
- * difference. The input is a list of steps: a byte that says what, and its arguments. */
+ * difference. The input is a list of steps: a byte for the kind, and its arguments. */
 #include "http/http2_session.h"
 
 #include <stdlib.h>
@@ -13,7 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 struct call {
 	struct run *run;
-	char *body; /* memory of its own, so that a sanitizer sees that it is read too late */
+	char *body; /* memory of its own, so a sanitizer sees it is read too late */
 	int32_t id;
 	size_t header_bytes;
 	uint64_t digest, body_digest;
@@ -224,8 +224,8 @@ static size_t take_step(struct run *r, const uint8_t *step, size_t left, size_t 
 	}
 }
 
-/* The digest of all that was reported and sent; 0 if the pieces may make a difference: the connection broke, which may
- * take some bytes more or less, or a body was refused, which may come before it turns out longer than announced. */
+/* The digest of all reported and sent; 0 if the pieces may make a difference: the connection broke, which may take some
+ * bytes more or less, or a body was refused, which may come before it turns out longer than announced. */
 static uint64_t run_steps(const uint8_t *data, size_t size, size_t piece)
 {
 	struct run *r = calloc(1, sizeof *r);

@@ -1,5 +1,5 @@
-/* What fuzz targets share: a file in memory whose path a reader can open, a text that ends in NUL, streams with their
- * right trailer, and a mutator for streams of JSON lines.
+/* Common to fuzz targets: a file in memory whose path a reader can open, a text ending in NUL, streams with their right
+ * trailer, and a mutator for streams of JSON lines.
  *
  *     static struct memory_file file;
  *     reader_open(&reader, memory_file_set(&file, text), &err);
@@ -20,17 +20,18 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* An oracle: what does not hold is a finding. */
+/* An oracle: a false condition is a finding. */
 #define must(holds) ((holds) ? (void)0 : (fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #holds), abort()))
 
-/* A reader refuses what it was given with a reason, and for no other: there is no fault of the system here. */
+/* A reader refuses its input with a reason, and for no other: there is no fault of the system here. */
 static inline void must_explain(const struct ipf_error *err)
 {
 	must((err->kind == IPF_INPUT || err->kind == IPF_USAGE || err->kind == IPF_CUT || err->kind == IPF_INVALID) &&
 	     err->text[0]);
 }
 
-/* The bytes up to the next NUL, or all, in memory of their own with a NUL behind; free() it. *rest is what follows. */
+/* The bytes up to the next NUL, or all, in memory of their own with a NUL behind; free() it. *rest is the remaining
+ * input. */
 static inline char *take_text(struct slice *rest)
 {
 	const char *nul = rest->len ? memchr(rest->data, 0, rest->len) : NULL;
@@ -63,8 +64,8 @@ static inline const char *memory_file_set(struct memory_file *file, struct slice
 
 /* ---- streams ----------------------------------------------------------------------------------------------------- */
 
-/* Appends the text of a stream with the trailer that its lines should have, so that what is behind the trailer's checks
- * is reached as well. A header that is missing is `{"ipf":KIND,"version":1}`. */
+/* Appends the text of a stream with the trailer its lines should have, so the code behind the trailer's checks is
+ * reached as well. A header that is missing is `{"ipf":KIND,"version":1}`. */
 static inline void seal_stream(struct slice text, const char *kind, struct buffer *out)
 {
 	const char *end = text.data + text.len, *at = text.data;
@@ -117,7 +118,7 @@ static inline size_t fuzz_splice(uint8_t *data, size_t size, size_t most, size_t
 	return size - old + by.len;
 }
 
-/* The line that holds the byte `at`, with its newline. */
+/* The line holding the byte `at`, with its newline. */
 static inline size_t fuzz_line(const uint8_t *data, size_t size, size_t at, size_t *len)
 {
 	size_t from = at, to = at;
@@ -146,7 +147,8 @@ static inline size_t fuzz_value(const uint8_t *data, size_t size, size_t at)
 	return to - at;
 }
 
-/* Half of the time what libFuzzer does; else a line twice, away or elsewhere, or another value of a member, or none. */
+/* Half of the time libFuzzer's own change; else a line twice, away or elsewhere, or another value of a member, or
+ * none. */
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned seed)
 {
 	static const char *const values[] = {"0",

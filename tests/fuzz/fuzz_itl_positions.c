@@ -1,5 +1,5 @@
-/* A line of inter-token latencies by position is either refused, with a reason, or written back as a line that reads
- * the same. */
+/* A line of inter-token latencies by position is either refused, with a reason, or written back as a line reading the
+ * same. */
 #include "series/itl_positions.h"
 
 #include <stdint.h>
@@ -41,7 +41,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct ipf_error err = {0};
 	struct jdoc doc = {0};
-	char *text = malloc(size + 1); /* exactly as long as it is, so that reading beyond it is noticed */
+	char *text = malloc(size + 1); /* exactly as long as it is, so reading beyond it is noticed */
 	struct itl_positions *all = itl_positions_new();
 	if (!text || !all)
 		abort();

@@ -1,5 +1,5 @@
 /* Any text is JSON or is refused with a reason, and in the same way whether its "text" and "rows" are read directly or
- * from nodes; what is read is the same. */
+ * from nodes; the values are the same. */
 #include "json/jdoc.h"
 
 #include <stdint.h>
@@ -28,7 +28,7 @@ static void check_rows(const struct jdoc *nodes, const struct jdoc_direct *d)
 	}
 }
 
-/* Is the member that was read the one of that name? A key may come twice, and not both times as a text or a list. */
+/* Is the member read the one of that name? A key may come twice, and not both times as a text or a list. */
 static bool is_first(const struct jdoc *j, jdoc_id node, const char *key)
 {
 	return node != JDOC_NONE && node == jdoc_get(j, JDOC_ROOT, key);

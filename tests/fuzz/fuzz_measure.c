@@ -1,5 +1,5 @@
-/* Any body under any status gives a row that reads back, and the same row however the body was split into reads.
- * The first four bytes choose: the API, the status and the error, what is asked of us, and how the body is split. */
+/* Any body under any status gives a row reading back, and the same row however the body was split into reads. The first
+ * four bytes choose: the API, the status and the error, the options, and how the body is split. */
 #include "absent.h"
 #include "api/response.h"
 #include "measure/measure.h"

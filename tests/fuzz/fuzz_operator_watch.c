@@ -1,4 +1,4 @@
-/* What the operator reads: a line of a watch, the message of a pod, a cron expression. After a line, the store has
+/* The operator's inputs: a line of a watch, the message of a pod, a cron expression. After a line, the store has
  * objects under their names and a version of digits, or none and lists again. */
 #include "api/object_store.h"
 #include "buffer.h"

@@ -1,6 +1,6 @@
 /* Texts of options, addresses and names that lib and ipf-collect read, all of them of the same text: each is a value in
- * its range, or is refused with a reason; what is redacted or escaped twice is as after once; what is written for
- * people has no controls. */
+ * its range, or is refused with a reason; redacting or escaping twice equals once; output for people has no
+ * controls. */
 #include "fuzz_input.h"
 
 #include "absent.h"

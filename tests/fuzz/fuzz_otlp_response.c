@@ -1,4 +1,4 @@
-/* What an OTLP receiver answers: any bytes give a number that is not negative, and texts that are parts of them. */
+/* An OTLP receiver's answer: any bytes give a number that is not negative, and texts that are parts of them. */
 #include "push/otlp_response.h"
 
 #include <stdint.h>

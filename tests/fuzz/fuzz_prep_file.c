@@ -1,6 +1,6 @@
 /* Files of ipf-prep, from their bytes on: compressed, in archives, in each format or one that is recognised. The first
- * byte picks the format, the second the end of the file's name, which says whether it is an archive. What is read
- * twice gives the same drafts. */
+ * byte picks the format, the second the end of the file's name, which says whether it is an archive. Reading twice
+ * gives the same drafts. */
 #include "fuzz_input.h"
 
 #include "absent.h"
@@ -40,7 +40,7 @@ static void make_names(void)
 	}
 }
 
-/* What was taken, as far as it is compared. */
+/* The drafts taken, as far as they are compared. */
 static struct buffer *taken;
 static int64_t drafts;
 

@@ -1,6 +1,5 @@
-/* Media of data sets: the first byte says what the rest is, a medium's bytes or a message with media. What is known of
- * a medium is possible; a message stays JSON, and its list has as many media as parts were changed, or an error says
- * why.
+/* Media of data sets: the first byte gives the kind of the rest, a medium's bytes or a message with media. A medium's
+ * facts are possible; a message stays JSON, and its list has as many media as parts were changed, or an error says why.
  */
 #include "fuzz_input.h"
 

@@ -1,5 +1,5 @@
-/* A model of traffic is refused with a reason; or what is written of it is a model again (of rounded shares, so not the
- * same text), and requests drawn of it are what a trace can hold. The first byte seeds what is drawn. */
+/* A model of traffic is refused with a reason; or its output is a model again (of rounded shares, so not the same
+ * text), and a trace can hold requests drawn of it. The first byte seeds the draws. */
 #define FUZZ_JSON_LINES
 #include "fuzz_input.h"
 

@@ -1,5 +1,5 @@
-/* Values of options of ipf-prep, and the files that they name: distributions (also histograms), shares, prefixes,
- * objectives, template tokens. Each is refused with a reason, or what is drawn of it is in its range. */
+/* Values of options of ipf-prep, and the files they name: distributions (also histograms), shares, prefixes,
+ * objectives, template tokens. Each is refused with a reason, or its draws are in its range. */
 #include "fuzz_input.h"
 
 #include "absent.h"

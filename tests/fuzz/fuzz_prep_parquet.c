@@ -1,12 +1,12 @@
 /* Parquet files: rows are lines, each a JSON object in bounded memory, or an error names a reason; read in small pieces
- * they are the same. The first byte says what is given: a whole file, or pages and a footer whose length is in the next
- * two bytes, so that what is behind the checks of the frame is reached as well. */
+ * they are the same. The first byte gives the form: a whole file, or pages and a footer whose length is in the next two
+ * bytes, so the code behind the checks of the frame is reached as well. */
 #include "fuzz_input.h"
 
 #include "parquet/parquet.h"
 #include "stream/stream.h"
 
-#define ROWS_MAX (1 << 18) /* bytes that are read of a file */
+#define ROWS_MAX (1 << 18) /* bytes read of a file */
 
 static void frame(struct slice data, struct buffer *file)
 {

@@ -1,6 +1,6 @@
-/* Messages of gRPC: any bytes are read by a description without reading outside of them, what is made of them is JSON,
- * and that JSON, where it holds nothing but what the description knows, is a message that is read as the same JSON.
- * Frames and the dump take any bytes as well. */
+/* Messages of gRPC: any bytes are read by a description without reading outside of them, and the result is JSON. If it
+ * holds nothing unknown to the description, it makes a message that is read as the same JSON. Frames and the dump take
+ * any bytes as well. */
 #include "protobuf/protobuf.h"
 
 #include "protobuf/grpc_wire.h"

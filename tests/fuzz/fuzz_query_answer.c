@@ -47,7 +47,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const struct query_handler handler = {&seen, begin, take};
 	struct jdoc doc = {0};
 	struct ipf_error range = {0}, names = {0}, own = {0};
-	/* a copy of its own, so that a sanitizer sees one byte too far */
+	/* a copy of its own, so a sanitizer sees one byte too far */
 	char *copy = malloc(size ? size : 1);
 	if (!copy)
 		return 0;

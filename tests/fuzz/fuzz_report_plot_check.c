@@ -10,7 +10,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Words that gnuplot obeys, and the beginnings that it takes for them. */
+/* Words that gnuplot obeys, and the beginnings it takes for them. */
 static bool is_dangerous(const char *word, size_t len)
 {
 	static const char *const words[] = {
@@ -29,7 +29,7 @@ static void must(bool holds)
 		abort();
 }
 
-/* Behind the string that begins at `at`. */
+/* Behind the string beginning at `at`. */
 static const char *skip_string(const char *at, const char *end)
 {
 	for (at++; at < end && !(*at == '\'' && !(at + 1 < end && at[1] == '\'')); at += *at == '\'' ? 2 : 1)

@@ -20,7 +20,7 @@ static double number(const json_t *object, const char *key)
 	return json_is_number(value) ? json_number_value(value) : NAN;
 }
 
-/* Of every distribution in the report. */
+/* For every distribution in the report. */
 static void check_order(const json_t *value)
 {
 	static const char *const order[] = {"min", "p1",  "p5",  "p10", "p25",   "p50",

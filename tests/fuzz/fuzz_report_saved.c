@@ -1,5 +1,5 @@
-/* A saved report of any shape, in all formats for people: nothing is read that is not there, and what is shown has no
- * control characters, whatever the JSON says. */
+/* A saved report of any shape, in all formats for people: no absent value is read, and the output has no control
+ * characters, whatever the JSON says. */
 #include "document/document_md.h"
 #include "document/document_text.h"
 #include "html/document_html.h"
@@ -32,7 +32,7 @@ static void check_characters(const struct buffer *out, bool page)
 	}
 }
 
-/* No element but ours: what comes from outside is in references. */
+/* No element but ours: texts from outside are in references. */
 static void check_page(const struct buffer *out)
 {
 	static const char script[] = "<script";

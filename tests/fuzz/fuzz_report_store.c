@@ -1,4 +1,4 @@
-/* What a store of objects lists: any bytes give an identity that is bounded, and parts within the plan. */
+/* A store's list of objects: any bytes give a bounded identity, and parts within the plan. */
 #include "upload/pending_upload.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* Lines of a trace as prompts in a tree of blocks: each is refused with a reason or taken in, the same prompt is always
- * the same node, and a tree whose blocks are joined still holds what it says. */
+ * the same node, and a tree whose blocks are joined is still correct. */
 #include "absent.h"
 #include "results/tree_prompt.h"
 

@@ -24,7 +24,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct jdoc doc = {0};
 	struct buffer spaced = {0}, as_is = {0}, other = {0};
 	int status, again;
-	char *exact = malloc(size ? size : 1); /* exactly as long as it is, so that reading beyond it is noticed */
+	char *exact = malloc(size ? size : 1); /* exactly as long as it is, so reading beyond it is noticed */
 	if (!exact)
 		return 0;
 	memcpy(exact, data, size);

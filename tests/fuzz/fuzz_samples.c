@@ -1,5 +1,5 @@
-/* Lines of samples, one after another: each is refused with a reason or taken in, and every question about what was
- * taken in has an answer that makes sense. */
+/* Lines of samples, one after another: each is refused with a reason or taken in, and every question about them then
+ * has an answer making sense. */
 #include "series/server_samples.h"
 
 #include <math.h>

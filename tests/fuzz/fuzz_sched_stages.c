@@ -1,4 +1,4 @@
-/* What ipf-sched reads. The first byte chooses:
+/* ipf-sched's inputs. The first byte chooses:
  *
  * Stages, a line each, up to a NUL, and the lines of a trace behind it: refused with a reason, or a schedule whose
  * lines are in order and are read again. A file of rates. Results of an earlier run, from which a search continues. */
@@ -27,7 +27,7 @@ static size_t split_lines(char *text, char **items)
 	return count;
 }
 
-/* So few arrivals that they are drawn in no time: as many as there can be is what the builder counts, not we. */
+/* Few arrivals, to draw them in no time: the builder counts the possible ones, not we. */
 static bool is_small(const struct stages *stages)
 {
 	for (size_t i = 0; i < stages->count; i++) {

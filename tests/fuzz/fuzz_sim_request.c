@@ -33,7 +33,7 @@ static void understand(const struct http_request *r, bool chat, bool digest)
 	sequence_release(&sequence);
 }
 
-/* Feeds all of it in pieces; returns a sum of what came out, the same for all lengths of pieces. */
+/* Feeds all of it in pieces; returns a sum of the output, the same for all lengths of pieces. */
 static uint64_t feed(const char *text, size_t len, size_t piece, bool chat, bool digest)
 {
 	struct http_request r = {.head_limit = 2000, .body_limit = 20000};

@@ -1,5 +1,5 @@
-/* The formats that read JSON: any record is taken, refused with a reason, or counted as unusable. A draft that is taken
- * is valid UTF-8, consistent, and survives being copied. The first byte picks the format. */
+/* The formats that read JSON: any record is taken, refused with a reason, or counted as unusable. A draft taken is
+ * valid UTF-8, consistent, and survives being copied. The first byte picks the format. */
 #include "sources/source.h"
 
 #include "absent.h"
@@ -110,7 +110,7 @@ static void read_records(const struct source_format *format, void *state, struct
 		}
 		ipf_error_clear(&err);
 	}
-	ipf_error_clear(&err); /* of the splitter */
+	ipf_error_clear(&err); /* the splitter's */
 	draft_reset(&sink.draft);
 	if (format->finish && format->finish(state, &sink, &err) < 0 && err.kind != IPF_CUT)
 		abort();

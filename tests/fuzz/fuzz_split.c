@@ -1,5 +1,5 @@
 /* The JSON splitter: any bytes are split into records without reading outside of them, and in the same way whatever
- * chunks they come in. Of an input that jansson parses as an array, it finds the same elements. The first byte sets the
+ * chunks they come in. In an input that jansson parses as an array, it finds the same elements. The first byte sets the
  * size of the chunks. */
 #include "input/json_splitter.h"
 

@@ -33,7 +33,7 @@ static void frame(struct framing *f, enum framing_kind kind, struct slice body)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct framing f = {0};
-	/* a copy of its own, so that a sanitizer sees one byte too far */
+	/* a copy of its own, so a sanitizer sees one byte too far */
 	char *copy = malloc(size ? size : 1);
 
 	if (!copy)

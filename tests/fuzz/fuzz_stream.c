@@ -1,6 +1,6 @@
-/* The four streams: any bytes are refused with a reason or read; the same lines are read of the compressed form, in
- * frames of any size, and of what a writer makes of the lines that were read. The first byte chooses the kind, whether
- * the trailer is put right first, and the size of the frames. */
+/* The four streams: any bytes are refused with a reason or read; the same lines are read from the compressed form, in
+ * frames of any size, and from a writer's output of the lines read. The first byte chooses the kind, whether the
+ * trailer is put right first, and the size of the frames. */
 #define FUZZ_JSON_LINES
 #include "fuzz_input.h"
 

@@ -1,5 +1,5 @@
 /* A tokenizer.json (up to a NUL) and a text behind it: the file is refused with a reason, or the text encodes to the
- * same ids again and again, the count is that of the ids, and they decode. */
+ * same ids again and again, the count is the ids', and they decode. */
 #include "tokenizer/tokenizer.h"
 
 #include <stdlib.h>

@@ -61,7 +61,7 @@ static void change(struct compiled_block *block, const uint8_t *data, size_t siz
 		uint32_t place, value;
 		memcpy(&value, data + 4, 4);
 		place = (uint32_t)data[2] << 8 | data[3];
-		if (section == SECTION_COUNT) { /* what the header says of the vocabulary */
+		if (section == SECTION_COUNT) { /* the header's members about the vocabulary */
 			uint32_t *const numbers[] = {&h->vocabulary_size, &h->vocabulary_count, &h->vocabulary_longest};
 			if (place % 5 < 3)
 				*numbers[place % 5] = value;

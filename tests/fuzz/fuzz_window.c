@@ -1,5 +1,5 @@
-/* A line of a window is either refused, with a reason, or written back as a line that reads the same: also when added
- * to a set, moved and made longer. */
+/* A line of a window is either refused, with a reason, or written back as a line reading the same: also when added to a
+ * set, moved and made longer. */
 #include "series/series.h"
 
 #include <stdint.h>
@@ -49,7 +49,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct ipf_error err = {0};
 	struct jdoc doc = {0};
-	char *text = malloc(size + 1); /* exactly as long as it is, so that reading beyond it is noticed */
+	char *text = malloc(size + 1); /* exactly as long as it is, so reading beyond it is noticed */
 	if (!text)
 		return 0;
 	memcpy(text, data, size);

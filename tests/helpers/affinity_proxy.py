@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
-"""A proxy before several model servers, which gives each session to one of them, if the client returns what it was handed out: on a free
-port of 127.0.0.1, which is printed.
+"""A proxy before several model servers, which gives each session to one of them, if the client returns its token: on a free port of 127.0.0.1, which is
+printed.
 
 usage: affinity_proxy.py LOG header|cookie|body URL…
 
 A request without a token goes to another server than the request before it with the same X-Request-Id; the first of each goes to the next server in turn. Its
-answer has the server's number, as X-Replica, or as the cookie route=N with
-attributes, beside another cookie that changes each time. With "body" nothing is handed out: the member user of the body decides. Each
-request is a line of LOG: its X-Request-Id and the server.
+answer has the server's number, as X-Replica, or as the cookie route=N with attributes, beside another cookie changing each time. With "body" nothing is
+handed out: the member user of the body decides. Each request is a line of LOG: its X-Request-Id and the server.
 """
 import http.client
 import itertools

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Sessions of coding agents: what happened, the logs that the agents would have written, and a trace held against what happened.
+"""Sessions of coding agents: a script of events, the logs the agents would have written, and a trace compared with the
+script.
 
     agent_logs.py make claude-code|codex SEED FOLDER    writes logs and FOLDER/truth.json
-    agent_logs.py check FOLDER TRACE                     prints how many requests there are, and what differs
+    agent_logs.py check FOLDER TRACE                     prints how many requests there are, and the differences
 """
 import json
 import os
@@ -24,7 +25,8 @@ def stamp(ms):
 
 
 def lengths(r, before, compacted):
-    """Of a prompt that continues another one: what it keeps of that, and has in all; and what was read from a cache."""
+    """For a prompt continuing another one: its common part with that, and its whole length; and the part read from a
+    cache."""
     if before is None:
         cached = r.choice([0, 500, 1300])
         return cached, cached + 1 + r.randrange(900), cached
@@ -58,7 +60,7 @@ class ClaudeSession:
         return ms
 
     def answer(self, start, compacted=False):
-        """A request and its answer in several lines, whose tools run in parallel. Returns the result that came last."""
+        """A request and its answer in several lines, whose tools run in parallel. Returns the result coming last."""
         r = self.r
         kept, total, cached = lengths(r, self.last, compacted)
         written = r.randrange(total - cached + 1)
@@ -129,7 +131,7 @@ def make_claude_agent(r, folder, truth, up):
 
 
 def resume_claude(r, folder, truth, old):
-    """Another file: copies under the new session's name, as new lines or the same ones, then what is new."""
+    """Another file: copies under the new session's name, as new lines or the same ones, then the new part."""
     s = ClaudeSession(r, "s9", truth, clock=old.clock)
     same = r.random() < 0.5
     names = {}
@@ -307,7 +309,7 @@ def check(folder, path):
         if q["key"] in found and q["base"] in found and common(pieces(found[q["key"]]), pieces(found[q["base"]])) != q["kept"]:
             wrong.append(("kept", q["key"], q["kept"]))
     ends = {found[q["key"]]["id"]: q["end"] for q in truth if q["key"] in found}
-    for q in truth:  # what it waits for ended last before it began
+    for q in truth:  # its parent ended last before it began
         row = found.get(q["key"], {})
         if row.get("parents"):
             last = max(ends[p] for p in row["parents"])

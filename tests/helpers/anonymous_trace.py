@@ -1,4 +1,4 @@
-"""Holds what ipf-prep anonymize wrote against its input, by other means.
+"""Compares the output of ipf-prep anonymize with its input, by other means.
 
     anonymous_trace.py same TRACE OUTPUT FILLED BLOCK PREP TOKENIZER
         TRACE: the input as a trace of ipf-prep; OUTPUT: its anonymous form, a line for each request in the same order; FILLED: OUTPUT as
@@ -9,7 +9,7 @@
     anonymous_trace.py groups OUTPUT K
         At least K requests have the model, the hour and the lengths of each request.
 
-Prints what is wrong, a line each; then, if anything was compared, "ok" and what."""
+Prints each fault, a line each; then, if anything was compared, "ok" and its kind."""
 import hashlib
 import json
 import subprocess
@@ -47,7 +47,7 @@ def requests_of(path):
 # ---- prompts as tokens ----
 
 def content_of(content):
-    """The text, and all else that makes prompts differ."""
+    """The text, and all else making prompts differ."""
     if content is None:
         return "", []
     if isinstance(content, str):
@@ -99,7 +99,7 @@ def pieces_of(requests):
 
 
 def block_keys(pieces, texts, length, block):
-    """A key for each block, of all that comes before its end."""
+    """A key for each block, of all coming before its end."""
     running, count, keys = hashlib.sha256(), 0, []
     for piece in pieces:
         if isinstance(piece, bytes):

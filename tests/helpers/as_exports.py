@@ -1,7 +1,7 @@
 """Do ipf-report --as TOOL and -f TOOL say the same of one run?
 
 usage: as_exports.py REPORT.json FOLDER      (the report of --as all -f json; FOLDER has the export NAME.out of each tool)
-Prints a line for each figure that differs, then "N figures, M differ".
+Prints a line for each differing figure, then "N figures, M differ".
 """
 import json
 import re
@@ -103,13 +103,13 @@ def main():
     for tool in json.load(open(sys.argv[1]))["as"]["tools"]:
         name = tool["tool"]["name"]
         if name not in READERS:
-            continue # it writes what another client of its makers writes
+            continue # it writes the format of another client of its makers
         text = open(f"{sys.argv[2]}/{name}.out", encoding="utf-8").read()
         for figure, members in READERS[name](text).items():
             said = tool["figures"].get(figure + "_ms") or tool["figures"].get(figure) or {}
             for member, value in members.items():
                 compared += 1
-                # what is rounded where it is written: reports to 1 ns, LoadGen's rates to two decimals
+                # values are rounded where they are written: reports to 1 ns, LoadGen's rates to two decimals
                 loose = 0.006 if name == "mlperf" and figure == "throughput" else 2e-6
                 if said.get(member) is None or value is None or abs(said[member] - value) > 1e-6 * abs(value) + loose:
                     differ += 1

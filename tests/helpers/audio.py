@@ -1,7 +1,7 @@
 """Transcriptions, seen a second time without ipf.
 
-    audio.py TRACE MEDIA LOG RESULTS REPORT   prints what differs between what the trace contains, what the simulated server says that it
-                                              got, the rows and the report; and the number of requests
+    audio.py TRACE MEDIA LOG RESULTS REPORT   prints the differences between the trace's contents, the simulated server's account,
+                                              the rows and the report; and the number of requests
     audio.py --form BODY                      the parts of a form, read by Python's e-mail package
     audio.py --data FOLDER                    makes a data set of recordings as Common Voice has them
 """

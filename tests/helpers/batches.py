@@ -1,5 +1,5 @@
-"""Figures of a run of batches, computed from its rows alone, held against the JSON report: batches.py RESULTS REPORT prints what differs.
-The stage begins at 0."""
+"""Figures of a run of batches, computed from its rows alone, compared with the JSON report: batches.py RESULTS REPORT prints the
+differences. The stage begins at 0."""
 
 import json
 import math

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A server that keeps the body of each request in a file, its headers as a list in FILE.headers, and answers as a chat or a message in one piece.
+"""A server keeping the body of each request in a file, its headers as a list in FILE.headers, and answers as a chat or a message in one piece.
 
     body_keeper.py FOLDER       prints its port; the file has the name in X-Request-Id, with _ for /
 """

@@ -2,8 +2,8 @@
 """Takes the machine out of records: calm.py RECORDS… >CALM
 
 The requests, answers and headers stay. Each request starts when it was due (in a closed loop, when it started), and leaves at once. Its first event comes after
-FIRST_MS, each later one GAP_MS after the one before it, each in a read of its own. Lines about the client say that it was never late. What a report says of
-such records does not depend on how busy the machine was. Answers are streams of events, plain and in UTF-8.
+FIRST_MS, each later one GAP_MS after the one before it, each in a read of its own. Lines about the client say it was never late. A report from such records
+does not depend on how busy the machine was. Answers are streams of events, plain and in UTF-8.
 """
 import hashlib
 import json
@@ -44,7 +44,7 @@ def calm(record):
 
 
 def idle(value, name=""):
-    """Figures of a client that has the machine to itself."""
+    """Figures of a client with the machine to itself."""
     if isinstance(value, dict):
         return {key: idle(member, name if name in ("cpu", "run_queue") else key) for key, member in value.items()}
     if name == "cpu":

@@ -1,4 +1,4 @@
-"""What examples/ci needs of GitLab's API: ci_registry.py FOLDER. Prints its port.
+"""The part of GitLab's API that examples/ci needs: ci_registry.py FOLDER. Prints its port.
 
 PUT keeps a file, GET gives it back or 404, under the last part of its path in FOLDER; POST to …/notes keeps the body there as notes. The job's token is
 "job", that of comments "comments"; another one gets 401. A file "broken" in FOLDER makes every answer 500.

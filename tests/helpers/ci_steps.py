@@ -2,7 +2,7 @@
 
 Writes each step with `run:` to FOLDER/NAME.sh (spaces become hyphens), or `script:` and `after_script:` to FOLDER/script.sh and
 FOLDER/after_script.sh, and the variables to FOLDER/env as shell assignments. Prints the steps, one a line: NAME, or `uses: ACTION`, with
-the condition. What a CI system would refuse, or what would let a pull request run its own text, ends with a message.
+the condition. A step a CI system would refuse, or that would let a pull request run its own text, ends with a message.
 """
 import json, os, re, shlex, sys
 
@@ -10,7 +10,7 @@ import yaml
 
 
 class Strict(yaml.SafeLoader):
-    """Refuses a key that is given twice."""
+    """Refuses a key given twice."""
 
     def construct_mapping(self, node, deep=False):
         keys = [self.construct_object(k, deep=deep) for k, _ in node.value]

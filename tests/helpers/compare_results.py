@@ -2,8 +2,8 @@
 
 Requests arrive as a Poisson process (--schedule seed), --requests of them, --rate per second. The server takes up to 32 into a step, whose
 time has jitter, a slow drift and pauses (--seed). --slower F: each step takes F times as long. --fail SHARE: of the requests, at random.
---output F: answers are F times as long.
---target, --http, --tokenizer, --definition: what the headers say. --sessions N: each N successive requests are turns of a session."""
+--output F: answers are F times as long. --target, --http, --tokenizer, --definition: the headers' members. --sessions N: each N successive
+requests are turns of a session."""
 
 import argparse
 import hashlib

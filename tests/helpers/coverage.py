@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""How often is what ipf-report claims of its own certainty true? Runs of known laws, again and again, and the intervals and findings of each.
+"""How often are ipf-report's claims about its own certainty true? Runs of known laws, again and again, and the intervals and findings of each.
 
     coverage.py [--repetitions N] [--jobs N] [--seed N] REPORT [CASE…]      REPORT: ipf-report; a table on stdout, a line per figure and case
 
-The status is 1 if a line ends in "WRONG": the interval of a figure that is judged in most runs holds the truth less often than 93 %, equal sides differ
-more often than 5 %, or sides with slower= less often than 80 %, by more than chance (2.5 standard errors).
+The status is 1 if a line ends in "WRONG": the interval of a figure judged in most runs holds the truth less often than 93 %, equal sides differ more
+often than 5 %, or sides with slower= less often than 80 %, by more than chance (2.5 standard errors).
 
 A case names how the requests depend on each other, and how much of them there is:
 
@@ -57,7 +57,7 @@ def arrivals(law, rng, seconds):
 
 
 def work_of(law, rng, times):
-    """What each request brings with it, the same in every run of a schedule: how much work it is."""
+    """Each request's own amount of work, the same in every run of a schedule."""
     return [rng.expovariate(1) for _ in times]
 
 
@@ -133,7 +133,7 @@ def truth_of(law):
             "failures": 0.01 if law == "rare" else 0}
 
 
-# ---- what the report says ----
+# ---- the report's claims ----
 
 def say(*command):
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
@@ -160,7 +160,7 @@ def try_one(report, folder, law, seconds, repetition):
 
 
 def try_two(report, folder, law, seconds, options, repetition):
-    """Intervals of changes, and what is found."""
+    """Intervals of changes, and the findings."""
     rng = random.Random("factors %d" % repetition)
     sides = []
     for side in (0, 1):

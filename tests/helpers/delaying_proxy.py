@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A TCP proxy that is slow: usage: delaying_proxy.py PORT-OF-THE-SERVER MILLISECONDS
 
-Its own port of 127.0.0.1 is printed. What a client sends is passed on at once, what the server sends so much later.
+Its own port of 127.0.0.1 is printed. A client's bytes are passed on at once, the server's so much later.
 """
 import asyncio
 import sys

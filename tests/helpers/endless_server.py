@@ -1,12 +1,12 @@
-"""A server whose answers do not end, in the ways that take a client's memory. Python's standard library only.
+"""A server whose answers do not end, in the ways taking a client's memory. Python's standard library only.
 
     endless_server.py [bytes]     prints http://127.0.0.1:PORT; serves until its standard input ends
 
-The first part of the path says how: /fast/…  large pieces of an event stream as fast as they are taken; /bytes/…  an event stream
-a byte at a time; /headers/…  header lines; /header/…  one header line; /interim/…  1xx responses; /trailers/…  trailers after a chunk;
+The first part of the path says how: /fast/…  large pieces of an event stream as fast as they are taken; /bytes/…  an event stream a
+byte at a time; /headers/…  header lines; /header/…  one header line; /interim/…  1xx responses; /trailers/…  trailers after a chunk;
 /whole/…  one JSON string; /nul/…  zeros; /quiet/…  4 MB and then nothing; /bomb/… a compressed transfer encoding; /short/…  an answer
 as it should be; /mixed/…  every tenth connection as /fast, the others as /short. HTTP/2 without TLS is served on the same port: streams
-that the client ends, in large pieces, or a byte at a time if the argument says so.
+the client ends, in large pieces, or a byte at a time if the argument says so.
 """
 import itertools
 import socket

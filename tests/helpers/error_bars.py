@@ -1,8 +1,8 @@
 """Computes the error bars of a run a second time, from its results and the definition in ipf-results(5) alone, and compares them with
 those of the JSON report.
 
-usage: error_bars.py RESULTS REPORT    (plain; one measured stage, --itl gap)
-Prints a line for each figure that differs, then "N figures, M differ".
+usage: error_bars.py RESULTS REPORT    (plain; one measured stage, --itl gap) Prints a line for each differing figure, then "N
+figures, M differ".
 """
 import json
 import sys
@@ -33,7 +33,7 @@ def longest_delays(samples):
 
 
 def bars_of_row(r, seconds, longest):
-    """Of a request: the least and the most of each latency, in ns; with _due those from due."""
+    """For a request: the least and the most of each latency, in ns; with _due those from due."""
     delay = lambda t: seconds.get(t // 10**9, longest)
     sending, early, found = r["sending_ns"], {"ttft": r["first_early_ns"], "e2e": r["last_early_ns"]}, {}
     if "setup_ns" in r:

@@ -1,13 +1,13 @@
-# Exchanges with every kind of server, as files: tests/data/apis/NAME/CASE.json has a request of a trace, what has to be sent for it,
-# the bytes that come back, read by read, and what the row of results has to say. A file more is a test more; see tests/README.md.
-# Source it after tap.sh; bash. `exchanges ERE` tries those whose API's name matches.
+# Exchanges with every kind of server, as files: tests/data/apis/NAME/CASE.json has a request of a trace, the bytes to send for it,
+# the bytes coming back, read by read, and the expected row of results. A file more is a test more; see tests/README.md. Source it
+# after tap.sh; bash. `exchanges ERE` tries those whose API's name matches.
 # shellcheck shell=bash
 PATH=$BIN:$PATH
 
-# of those that sign
+# the exchanges that sign
 export AWS_ACCESS_KEY_ID=id AWS_SECRET_ACCESS_KEY=secret AWS_REGION=here
 
-# The request: what --probe says that it sends, as {path, headers, body}.
+# The request: --probe's report of it, as {path, headers, body}.
 sent() {
 	sed -n 's/^> //p' probe.err |
 		jq -Rsc --arg url "$URL" 'split("\n")[:-1] | {path: (.[0] / " " | .[1][($url | length):]),

@@ -5,10 +5,10 @@
     exports.py check NAME RESULTS FILE  FILE is in the format NAME and has the figures that the rows give
 
 The form of each format is in tests/data/exports/NAME.json, written from that tool's source: the members it can have,
-and the type of each. A member that begins with "?" may be missing; no other member may exist. Types are "number",
+and the type of each. A member beginning with "?" may be missing; no other member may exist. Types are "number",
 "integer", "text", "bool", "null", alternatives as in "number|null", a list with the type of its elements, an object,
-{"*": TYPE} for an object whose members have any name, {"|": [TYPE…]} for alternatives, and the name of a type that the
-file defines ("$stat"); "$document" is that of the whole.
+{"*": TYPE} for an object whose members have any name, {"|": [TYPE…]} for alternatives, and the name of a type the file
+defines ("$stat"); "$document" is the whole's.
 
 The figures are computed here a second time, by the definitions of the tool; NumPy is used if there is one.
 """
@@ -155,7 +155,7 @@ class Load:
         self.outputs = sum(row.get("output_tokens", 0) for row in self.ok)
 
     def values(self, function, rows=None):
-        """Of those rows for which there is a value."""
+        """Only the rows for which there is a value."""
         found = [function(row) for row in (self.ok if rows is None else rows)]
         return [value for value in found if value is not None]
 
@@ -171,7 +171,7 @@ def read_results(path):
 
 
 def loads_of(path, tokenizes):
-    """One for each measured stage, and one of all of them; of a tool that counts tokens itself with its tokenizer's counts."""
+    """One for each measured stage, and one of all of them; of a tool counting tokens itself with its tokenizer's counts."""
     header, rows = read_results(path)
     for row in rows:
         if tokenizes and "output_tokens" in row:
@@ -231,7 +231,7 @@ def check_form(value, form, at, wrong):
                 wrong.append(f"{at}: {key} is unknown to the tool")
 
 
-ROOT = {}  # the types that the file defines
+ROOT = {}  # the types the file defines
 
 
 def flat(value, at=""):
@@ -272,7 +272,7 @@ def of_metric(values, name, percentiles, suffix="_ms"):
 
 
 def peak(rows, end):
-    """The most requests in flight; what ends makes room for what starts."""
+    """The most requests in flight; an end makes room for a start."""
     steps = sorted([(row["start_ns"], 1) for row in rows] + [(row["start_ns"] + row[end], -1) for row in rows])
     now = most = 0
     for _, step in steps:
@@ -383,7 +383,7 @@ def answer_tokens(row):
 
 
 def aiperf_metrics(load):
-    """Of requests, then of the run: unit and values, or value."""
+    """Figures of requests, then of the run: unit and values, or value."""
     tpot, user = tpot_to("e2e_ns"), "tokens/sec/user"
     s = content_seconds(load)
     return {
@@ -716,7 +716,7 @@ def rates(changes):
     borders = [at[0][0]] + [(a + b) / 2 for (a, _), (b, _) in zip(at, at[1:])] + [max(at[-1][0], (at[-1][0] + at[-2][0]) / 2 + 1e-6)]
     lengths = [b - a for a, b in zip(borders, borders[1:])]
     if len(at) == 2:
-        return {"max": max(amount / length for (_, amount), length in zip(at, lengths))}  # of equal weights: rounding decides the median
+        return {"max": max(amount / length for (_, amount), length in zip(at, lengths))}  # equal weights: rounding decides the median
     return weighted([(amount / length, length) for (_, amount), length in zip(at, lengths)], round(sum(amount for _, amount in changes)))
 
 
@@ -739,7 +739,7 @@ def output_pulses(row):
 
 
 def guidellm_metrics(load, rows):
-    """Of successes, or of failures, whose tokens are not known: of these, what has no value is empty."""
+    """Covers successes, or failures, whose tokens are not known: missing values of these are empty."""
     good = [row for row in rows if row["ok"]]
     edges = [(load.begin, 0), (load.end, 0)]
     each = {"request_latency": [(row["end_ns"] - row["start_ns"]) / 1e9 for row in rows],
@@ -778,7 +778,7 @@ def guidellm_text(rows):
 
 
 def guidellm(stages, total):
-    """Objectives count for those that have a value; failures do not meet them."""
+    """Objectives count for those with a value; failures do not meet them."""
     benchmarks = []
     for index, load in enumerate(stages):
         parts = {"successful": load.ok, "errored": load.failed, "total": load.sent}
@@ -811,7 +811,7 @@ def guidellm(stages, total):
 
 
 def loadgen_lines(text):
-    """{label: value}: numbers as such; what follows a result of early stopping, line by line."""
+    """{label: value}: numbers as such; values after a result of early stopping, line by line."""
     found, last = {}, None
     for line in text.splitlines():
         label, colon, value = line.partition(":")
@@ -881,7 +881,7 @@ def each_stage(expect, *more):
     return lambda stages, total: [expect(load, *more) for load in stages]
 
 
-# Name: how it is read, what it should be, and the members that come from the histogram of gaps.
+# Name: how it is read, the right value, and the members coming from the histogram of gaps.
 FORMATS = {
     "vllm": (json_lines, each_stage(vllm, False), ["itl_ms"]),
     "vllm-detailed": (json_lines, each_stage(vllm, True), ["itl_ms"]),

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Random runs and comparisons, and whether a figure that stands twice is the same twice: in text, page, Markdown, CSV and JSON.
+"""Random runs and comparisons, and whether a figure standing twice is the same twice: in text, page, Markdown, CSV and JSON.
 
     figures_twice.py FIRST COUNT PROGRAMS DESCRIPTOR     seeds FIRST to FIRST + COUNT - 1; PROGRAMS: a folder; DESCRIPTOR: lib/api/apis/openai-chat.json
     figures_twice.py meddle FIRST PROGRAMS DESCRIPTOR    changes a digit of a figure in each format in turn: each must be found
 
 Each table is read back by its captions and heads: a cell is (table, row, column), and each of them has its place in JSON, written down here a second time.
-The text of the cell must be the value of JSON as people are shown it. So must the tiles of the page, and the numbers of the sentences about capacity,
-objectives and conditions; and the members of JSON that repeat others. Prints a line for each difference, and at the end how many figures were read back
-where."""
+The text of the cell must be the value of JSON as people are shown it. The tiles of the page agree as well, and the numbers of the sentences about
+capacity, objectives and conditions; and the members of JSON that repeat others. Prints a line for each difference, and at the end how many figures were
+read back where."""
 import collections
 import csv
 import html
@@ -176,7 +176,7 @@ def columns_of(heads):
 
 
 def row_of(line, columns, before):
-    """(name, {column: cell}, what a name below that begins later continues); None: not a row."""
+    """(name, {column: cell}, the row a name below beginning later continues); None: not a row."""
     past = lambda end: end + (line[end:end + 1] == "~")  # a mark is beside the column
     start = past(columns[0][1])
     first = re.split(r"\s{2,}", line[:start].rstrip())
@@ -250,7 +250,7 @@ TABLES = {"Points of the curve": expect_point, "Stages": expect_load, "Latency, 
 
 
 def expect_tile(report, tile):
-    """(value, what must be in the line below it)"""
+    """(value, the text required in the line below it)"""
     stage = next((s for s in report["stages"] if ("; " + tile["more"]).endswith("; " + s["name"])), None)
     if report["run"].get("several_loads") and not stage and tile["label"] not in ("successful requests", "objectives met up to", "capacity"):
         return "a stage of several loads", []
@@ -297,7 +297,7 @@ def line_of_objectives(report):
     if "missed" in o:
         missed = place(o["missed"])
         if "met" in o: parts.append("first missed at " + missed)
-        elif value(o["missed"]) > value(loads[0]): parts.append("first missed at " + missed + ", the lowest that was judged")
+        elif value(o["missed"]) > value(loads[0]): parts.append("first missed at " + missed + ", the lowest judged one")
         else: parts.append(("missed at the lowest number of users, " if users else "missed at the lowest rate, ") + missed)
         if "met" in o and "between" in o: parts.append("on a straight line between them until " + number(o["between"]) + (" users" if users else "/s"))
     if "met_above" in o: parts.append("met again at " + place(o["met_above"]))
@@ -592,7 +592,7 @@ def change_digit(text, figure, rng):
 
 
 def meddle():
-    """Each format with a figure that differs."""
+    """Each format with a differing figure."""
     programs, rng = argv[3], random.Random(int(argv[2]))
     made("queue_results.py", "run.results", "--spread", "20:25", "40:12", "80:10", "120:10")
     formats = formats_of(programs, ["run.results"], ["--slo", "p99:ttft=300ms"])

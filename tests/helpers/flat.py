@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Is what a long run needs the same at its end as near its beginning? flat.py RESULTS WARM-UP-SECONDS STAGES
+"""Are the needs of a long run the same at its end as near its beginning? flat.py RESULTS WARM-UP-SECONDS STAGES
 
 Prints a line for each figure, "ok" or "not ok", FIGURE of PROGRAM: median of the first third, of the last third. Figures are memory and open files of each
 scraped process (process_metrics.py) and p99 of the client's lag in each second. Memory may grow by a tenth and 4 MB, which allocators keep; files by a tenth
@@ -44,7 +44,7 @@ def main():
         if third < 3:
             continue
         if what == "memory" and program == "ipf-collect":
-            addition += 0.2e6 * float(sys.argv[3]) * 2 / 3  # from the middle of the first third to that of the last
+            addition += 0.2e6 * float(sys.argv[3]) * 2 / 3  # from the middle of the first third to the last's
         first, last = statistics.median(values[:third]), statistics.median(values[-third:])
         print("%s %s of %s: %.4g, at the end %.4g %s" % ("ok" if last <= first * factor + addition else "not ok", what, program,
                                                         first / divisor, last / divisor, unit))

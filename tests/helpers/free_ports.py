@@ -1,6 +1,6 @@
-"""Prints COUNT ports of 127.0.0.1 that nothing listens on and no other test of this run was given: free_ports.py COUNT FOLDER
+"""Prints COUNT ports of 127.0.0.1 nothing listens on and no other test of this run was given: free_ports.py COUNT FOLDER
 
-They are below those that the system gives to connections and to servers that ask for any. FOLDER keeps those that were given."""
+They are below those the system gives to connections and to servers that ask for any. FOLDER keeps those that were given."""
 import os
 import random
 import socket

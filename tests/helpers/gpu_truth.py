@@ -1,10 +1,10 @@
-"""What ipf-collect says of a faked accelerator against the log of the fake library, whenever it was asked: gpu_truth.py LOG GPUS INDEX ZERO_NS
+"""ipf-collect's samples of a faked accelerator against the log of the fake library, whenever it was asked: gpu_truth.py LOG GPUS INDEX ZERO_NS
 
-LOG has a line for each time that the library was asked for energy: device, CLOCK_MONOTONIC in s, joules. GPUS is the trailer's "accelerators", ZERO_NS the
-start of the run on that clock. Prints what does not hold.
+LOG has a line for each time the library was asked for energy: device, CLOCK_MONOTONIC in s, joules. GPUS is the trailer's "accelerators", ZERO_NS the
+start of the run on that clock. Prints the broken rules.
 
-The time that ipf-collect gives the reading k is not known, but it is after the library was asked for reading k - 1 and before it was asked for k + 1. From
-this follow bounds of the energy, and how far apart two readings can be.
+The time ipf-collect gives the reading k is not known, but it is after the library was asked for reading k - 1 and before it was asked for k + 1. From this
+follow bounds of the energy, and how far apart two readings can be.
 """
 import bisect
 import json

@@ -1,4 +1,4 @@
-"""Checks a Grafana dashboard, by itself and against a Prometheus that has a run, or a PostgreSQL or SQLite that has several.
+"""Checks a Grafana dashboard, by itself and against a Prometheus with a run, or a PostgreSQL or SQLite with several.
 
     grafana_dashboard.py layout DASHBOARD               # ids, places, what each panel must have
     grafana_dashboard.py queries DASHBOARD              # the number of panels' queries
@@ -183,7 +183,7 @@ def sql_substituted(sql, values):
 
 
 def sql_answers(dashboard, ask):
-    """(what, target or None, rows or an error) of each variable, then of each query, with all values or the last one chosen."""
+    """(name, target or None, rows or an error) of each variable, then of each query, with all values or the last one chosen."""
     values = {}
     for v in dashboard["templating"]["list"]:
         if v["type"] == "query":

@@ -1,7 +1,7 @@
-# Servers of gRPC for the tests that need one: source it after tap.sh. bash.
+# Servers of gRPC for the tests needing one: source it after tap.sh. bash.
 # shellcheck shell=bash
 
-# A python3 that has grpcio and protoc; nothing where there is none.
+# A python3 with grpcio and protoc; nothing where there is none.
 grpc_python() {
 	local python
 	for python in python3 /usr/bin/python3; do

@@ -3,9 +3,9 @@
     grpc_server.py PROTOS LOG [--ready-after QUESTIONS] [--age SECONDS] [--tls CERT KEY]
 
 Serves all of them on one port, which it prints; with --age it says goodbye to connections that are so old. With --ready-after, it answers so
-many questions about its readiness with no. Each request adds a line of JSON to LOG: what was asked, what was answered and when the
-first content was handed over. The header x-mode asks for misbehaviour: unavailable, exhausted (after three messages), big (4 MB in one
-message), compressed, slow (never ends), fail (in the protocol's own way).
+many questions about its readiness with no. Each request adds a line of JSON to LOG: the request, the answer and when the first content was
+handed over. The header x-mode asks for misbehaviour: unavailable, exhausted (after three messages), big (4 MB in one message), compressed,
+slow (never ends), fail (in the protocol's own way).
 """
 import concurrent.futures
 import importlib
@@ -45,7 +45,7 @@ def is_ready():
 
 
 def words(prompt, count):
-    """An answer that depends on the prompt, with characters of one to four bytes."""
+    """An answer depending on the prompt, with characters of one to four bytes."""
     seed = sum(prompt.encode())
     return [" " * (i > 0) + ["one", "zwölf", "三", "👍🏽", "\"x\"\n"][(seed + i) % 5] + str(i) for i in range(count)]
 

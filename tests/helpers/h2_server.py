@@ -1,5 +1,5 @@
-"""A bare HTTP/2 server that answers every request with one of a few scripts of gRPC, good and bad, frame by frame: what no server of
-gRPC would do by itself. Python's standard library only.
+"""A bare HTTP/2 server answering every request with one of a few scripts of gRPC, good and bad, frame by frame: acts that no
+server of gRPC would do by itself. Python's standard library only.
 
     h2_server.py            prints a port and the script that it has, a line for each; serves until its standard input ends
 """
@@ -51,7 +51,7 @@ END = b"\x00\x00\x00\x00\x02\x38\x01"  # stop_reason of TGIS, MAX_TOKENS
 
 
 def scripts(s):
-    """What goes out for stream `s`: bytes, pauses, None for an end of the connection."""
+    """The output for stream `s`: bytes, pauses, None for an end of the connection."""
     ab = message("ab") + message("cd") + END
     halves = [bytes([b]) for b in ab]
     return {

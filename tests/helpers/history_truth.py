@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What a report must say of live histories ("history" of a block, without the shares), from the records alone.
+"""A report's expected figures of live histories ("history" of a block, without the shares), from the records alone.
 
 usage: history_truth.py RECORDS
 """

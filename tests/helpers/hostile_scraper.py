@@ -15,7 +15,7 @@ def scrape(what):
             sys.exit(f"{what}: no metrics")
 
 
-# connections that say nothing, or that begin a request again and again and never end it
+# connections saying nothing, or that begin a request again and again and never end it
 silent = [connect() for _ in range(200)]
 scrape("beside 200 silent connections")
 slow = [connect() for _ in range(100)]
@@ -33,7 +33,7 @@ deaf = connect()
 deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
 deaf.sendall(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n" * 50)
 scrape("beside a reader that does not read")
-# what is no request, or one of a megabyte
+# bytes that are no request, or one of a megabyte
 for bad in (b"\0\xff\x16\x03\x01" * 1000, b"GET /metrics HTTP/1.1\r\nX: " + b"y" * (1 << 20) + b"\r\n\r\n",
             b"POST /metrics HTTP/1.1\r\nHost: x\r\nContent-Length: 999999999999\r\n\r\n" + b"z" * 100000,
             b"GET " + b"/" * (1 << 20) + b" HTTP/1.1\r\n\r\n"):

@@ -1,5 +1,5 @@
-"""Opens pages in Chromium: html_browser.py PAGE…. Prints, a line each, what the console says, which requests a page makes, which width
-needs more room than the window, which text has too little contrast, and what the buttons of its tables do wrong."""
+"""Opens pages in Chromium: html_browser.py PAGE…. Prints, a line each, the console's messages, which requests a page makes, which
+width needs more room than the window, which text has too little contrast, and the errors of the buttons of its tables."""
 import json, os, signal, subprocess, sys, tempfile
 
 CHECKS = """(() => {
@@ -46,7 +46,7 @@ SORTING = """(() => {
 })()"""
 
 
-# Texts that are squeezed into columns of a few characters.
+# Texts squeezed into columns of a few characters.
 SQUEEZED = """[...document.querySelectorAll('dd, td')].filter(e => e.textContent.length > 80 && e.getClientRects().length && e.clientWidth < 80)
   .map(e => 'squeezed: ' + e.textContent.slice(0, 30))"""
 
@@ -63,7 +63,7 @@ class Browser:
             os.dup2(write, 4)
 
         os.set_inheritable(read, True), os.set_inheritable(write, True)
-        # The protocol's descriptors are 3 and 4; the first pipe has the lowest numbers, so that neither call closes what is needed.
+        # The protocol's descriptors are 3 and 4; the first pipe has the lowest numbers, so neither call closes a needed one.
         self.process = subprocess.Popen(
             ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--remote-debugging-pipe",
              "--disable-background-networking", "--user-data-dir=" + profile, "about:blank"],

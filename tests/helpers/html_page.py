@@ -1,5 +1,5 @@
-"""Reads a page of ipf-report -f html: html_page.py PAGE [REPORT.json]. Prints a line for each thing that is wrong: what is not
-well-formed, not accessible, refers to something outside of the page, or differs from the JSON report."""
+"""Reads a page of ipf-report -f html: html_page.py PAGE [REPORT.json]. Prints a line for each fault: parts that are not
+well-formed, not accessible, refer to something outside of the page, or differ from the JSON report."""
 import base64, hashlib, json, math, re, sys
 from html.parser import HTMLParser
 from metric_rows import LABELS

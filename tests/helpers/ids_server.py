@@ -3,11 +3,11 @@
 
 usage: ids_server.py LOG
 
-Completions take a list of token ids, or a text, chat completions messages. Tokens are letters, 1 to 26, and pairs of letters, from 27 on; a
-text is read pair by pair, but answers are letters one by one, so that the text of an answer is never read as the tokens that it was made of.
-Whoever asks for it ("return_token_ids") is told the ids of the prompt and of the answer. The prefix cache has whole blocks of four tokens of all
-prompts and answers but for the last token of an answer, which no step has read, and usage says how much of a prompt it found. Each line of LOG is
-{"prompt": [ids], "answer": [ids], "cached": tokens, "asked": was it asked for ids?}.
+Completions take a list of token ids, or a text, chat completions messages. Tokens are letters, 1 to 26, and pairs of letters, from 27 on; a text
+is read pair by pair, but answers are letters one by one, so the text of an answer is never read as the tokens it was made of. Whoever asks for it
+("return_token_ids") is told the ids of the prompt and of the answer. The prefix cache has whole blocks of four tokens of all prompts and answers
+but for the last token of an answer, which no step has read, and usage says how much of a prompt it found. Each line of LOG is {"prompt": [ids],
+"answer": [ids], "cached": tokens, "asked": was it asked for ids?}.
 """
 import json
 import random

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Files of other tools that ipf-report has read, compared with what they were made of.
+"""Files of other tools ipf-report has read, compared with their sources.
 
     imports.py agree NAME RUN IMPORTED    RUN is the JSON report of a run, IMPORTED that of its export in the format NAME
     imports.py states NAME FILE IMPORTED  IMPORTED has the figures that FILE states, unchanged
     imports.py same NAME STATED IMPORTED  both are JSON reports of one run: of the tool's figures, and of its requests
     imports.py own NAME FILE IMPORTED     FILE has requests, and beside them the tool's own figures: those of IMPORTED
 
-What the format carries must agree; what it does not carry must be absent. Both say what is wrong and end with 1.
+Values the format carries must agree; others must be absent. Both print the fault and end with 1.
 """
 import json
 import math
@@ -33,7 +33,7 @@ def at(value, path):
     return value
 
 
-# What agrees in each format, and how well: figures of a stage as paths into the JSON report.
+# The figures agreeing in each format, and how well: figures of a stage as paths into the JSON report.
 COUNTS = ("requests/ok", "requests/failed")
 TIMES = {"latency/ttft_ms/from_start": 1e-6, "latency/e2e_ms/from_start": 1e-6, "latency/tpot_ms": 1e-5, "latency/itl_ms": 1e-3,
          "latency/ntpot_ms": 1e-5}
@@ -49,7 +49,7 @@ AGREE = {
     "vllm-detailed": {"latency/ttft_ms/from_start": 1e-6, "latency/e2e_ms/from_start": 1e-6, "latency/tpot_ms": 1e-5,
                       "latency/itl_ms": 1e-3, "latency/ntpot_ms": 1e-5, "tokens/input": 0, "tokens/output": 0},
 }
-# What the format cannot say.
+# Values the format cannot hold.
 ABSENT = {
     "guidellm": ("latency/ttfb_ms", "latency/itl_ms", "client_lag_ms", "tokens/source"),
     "inference-perf-requests": ("latency/ttft_ms/from_due", "latency/ttfa_ms", "lag_ms", "slot_wait_ms"),
@@ -74,7 +74,7 @@ def agree(name, run, imported):
         for path in COUNTS:
             compare(f"{e['name']}: {path}", at(s, path), at(e, path))
         for path, loose in AGREE[name].items():
-            for statistic in STATISTICS[path == "lag_ms":]:  # those that we disconnected from on purpose have one, too
+            for statistic in STATISTICS[path == "lag_ms":]:  # those we disconnected from on purpose have one, too
                 compare(f"{e['name']}: {path}/{statistic}", at(s, f"{path}/{statistic}"), at(e, f"{path}/{statistic}"), loose)
         for path in ABSENT[name]:
             compare(f"{e['name']}: {path}", at(s, path), None)
@@ -83,7 +83,7 @@ def agree(name, run, imported):
 # ---- figures as stated ------------------------------------------------------------------------------------------------
 
 def flat(document, names):
-    """Of mean_ttft_ms and the like: path of the summary -> {statistic: value}."""
+    """Reads mean_ttft_ms and the like: path of the summary -> {statistic: value}."""
     found = {}
     for key, value in document.items():
         for name, path in names.items():
@@ -119,7 +119,7 @@ def sglang(text):
 
 
 def tagged(d, names):
-    """Of objects with avg, p50 and the like."""
+    """Reads objects with avg, p50 and the like."""
     figures = {}
     for tag, path in names.items():
         if tag in d:
@@ -213,12 +213,12 @@ def states(name, path, imported):
     compare("has", imported["run"]["imported"]["has"], "figures")
 
 
-# What figures mean of a file of requests, where that is another figure (None: they do not say it).
+# The meaning of figures of a file of requests, where that is another figure (None: they do not say it).
 MEANS = {"inference-perf": {"e2e_ms": "stream_ms", "ntpot_ms": None}, "genai-perf": {"tpot_ms": None, "tokens": None, "requests/failed": None}}
 
 
 def same(name, stated, imported):
-    """The figures that a tool computed are those that we compute from its requests."""
+    """The figures a tool computed are those we compute from its requests."""
     means = MEANS.get(name, {})
     for metric, d in stated["total"]["latency"].items():
         if means.get(metric, metric) is None:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints a C program that prints the layout of the public structs and the values of the enums: library_layout.py HEADER…"""
+"""Prints a C program printing the layout of the public structs and the values of the enums: library_layout.py HEADER…"""
 import re
 import sys
 

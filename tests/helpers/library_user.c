@@ -1,4 +1,4 @@
-/* What library.t does with libipf, as a user of it: only the installed headers.
+/* The uses of libipf in library.t, as by a user of it: only the installed headers.
  *
  *     walk STREAM              the kind of each line, and the line
  *     rows RECORDS             the rows that ipf-collect would write

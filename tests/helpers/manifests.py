@@ -1,8 +1,8 @@
-"""Checks the examples of clusters without a cluster: manifests.py ROOT BIN. Prints what is wrong, a line each.
+"""Checks the examples of clusters without a cluster: manifests.py ROOT BIN. Prints a line for each fault.
 
-YAML parses; files and folders that a kustomization names exist, and so do the makefiles and scripts that containers run; a variable is one that
-a makefile documents, or an option that a program has; scripts give no option that a program does not have; what the operator makes of a
-Benchmark, and its rights, name what exists."""
+YAML parses. Files and folders a kustomization names exist, and so do the makefiles and scripts that containers run. A variable is one that a
+makefile documents, or an option a program has. Scripts give no option a program does not have. The operator's objects for a Benchmark, and its
+rights, name existing ones."""
 
 import json, os, re, subprocess, sys
 import yaml
@@ -135,7 +135,8 @@ def check_chart(where):
 
 
 def check_schema(folder):
-    """The chart's schema has what its values have, and names the makefiles and variables that exist: Helm refuses others."""
+    """The chart's schema has the members of its values, and names the makefiles and existing variables: Helm refuses
+    others."""
     where, values = f"{folder}/values.schema.json", yaml.safe_load(open(f"{folder}/values.yaml", encoding="utf-8"))
     schema = json.load(open(where, encoding="utf-8"))
     check_members(where, values, schema, "values")

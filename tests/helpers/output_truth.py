@@ -1,9 +1,9 @@
-"""What --check-output should say of each row of results that have the texts (--text), by Python's own JSON and, with a
-schema, python3-jsonschema.
+"""The expected result of --check-output for each row of results with the texts (--text), by Python's own JSON and, with
+a schema, python3-jsonschema.
 
     python3 output_truth.py RESULTS [SCHEMA]
 
-Prints a line for each row that differs, then the counts: "fenced 3, not-json 2, valid 7".
+Prints a line for each differing row, then the counts: "fenced 3, not-json 2, valid 7".
 """
 import collections
 import json

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Parquet files that no library writes any more, or that are malformed, each with what has to be said of it.
+"""Parquet files that no library writes any more, or that are malformed, each with its expected message.
 
     parquet_cases.py FOLDER    writes FOLDER/NAME.parquet and FOLDER/NAME.expected for each case
 
@@ -300,7 +300,7 @@ wrong("no-dictionary", file(names, (2, column(BYTES, 2, page(2, index, DICTIONAR
 wrong("high-index", file(names, (2, column(BYTES, 2, dictionary(2, text("a", "b")), page(2, index, DICTIONARY)))), "a value is number 3 of a dictionary of 2")
 wrong("wide-index", file(names, (2, column(BYTES, 2, dictionary(2, text("a", "b")), page(2, b"\x21\x02\x00", DICTIONARY)))), "have 33 bits")
 wrong("many-entries", file(names, (2, column(BYTES, 2, dictionary(1 << 40, text("a")), page(2, index, DICTIONARY)))), "cannot have 1099511627776 values")
-wrong("two-dictionaries", file(names, (2, column(BYTES, 2, dictionary(1, text("a")), dictionary(1, text("a"))))), "a dictionary that should not be here")
+wrong("two-dictionaries", file(names, (2, column(BYTES, 2, dictionary(1, text("a")), dictionary(1, text("a"))))), "an unexpected dictionary")
 wrong("huge-dictionary", file(names, (2, column(BYTES, 2, dictionary(1, text("a"), size=200 << 20), codec=1))), "at most 128 MiB are read")
 # ---- differences
 head = varint(128) + varint(4)
@@ -330,11 +330,11 @@ wrong("long-booleans", file([field("b", BOOLEAN)], (1, column(BOOLEAN, 1, page(1
 wrong("few-indexes", file(names, (9, column(BYTES, 9, dictionary(2, text("a", "b")), page(9, b"\1\2\1", DICTIONARY)))), "fewer values than")
 wrong("dictionary-encoding", file(names, (1, column(BYTES, 1, dictionary(1, text("a"), RLE)))), "the encoding of its dictionary is not supported")
 wrong("dictionary-cut", file(names, (1, column(BYTES, 1, dictionary(1, struct.pack("<I", 9) + b"x")))), "fewer values than")
-wrong("boolean-dictionary", file([field("b", BOOLEAN)], (1, column(BOOLEAN, 1, dictionary(1, b"\1")))), "a dictionary that should not be here")
+wrong("boolean-dictionary", file([field("b", BOOLEAN)], (1, column(BOOLEAN, 1, dictionary(1, b"\1")))), "an unexpected dictionary")
 rows("wide-decimal", file([field("d", BYTES, note=5, _7=2)], (2, column(BYTES, 2, page(2, text("\1" * 17, "\0\1"))))), {"d": None}, {"d": 0.01})
 rows("end-of-day", file([field("t", INT32, note=7)], (1, column(INT32, 1, page(1, ints(86400000))))), {"t": "24:00:00"})
 wrong("many-columns", file([field("n", INT32)] * 20001, root_children=20001), "has 20002 elements; at most 20000 are read")
-# A list of row groups that is longer than the bytes behind it could be.
+# A list of row groups longer than the bytes behind it could be.
 groups = b"\x15\x02\x19\x1c\x48\x01s\x00\x16\x02\x19\xfc" + varint(30) + bytes(40)
 wrong("no-groups", b"PAR1" + groups + struct.pack("<I", len(groups)) + b"PAR1", "the footer of the Parquet file is malformed (its end is missing)")
 

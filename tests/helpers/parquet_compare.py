@@ -3,7 +3,7 @@
     parquet_compare.py ROWS_PROGRAM FOLDER ROWS
 
 needs the packages pyarrow and duckdb. Prints a line for each comparison; status 1 if values differ. Times are processor times, in turn,
-with one thread; what is written goes to /dev/null.
+with one thread; output goes to /dev/null.
 """
 import itertools
 import json

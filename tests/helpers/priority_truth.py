@@ -17,7 +17,8 @@ def main():
     waiting, differ, overtaken = list(served), 0, 0
     free = min(line["arrival_ns"] for line in lines)
     for line in served:
-        # the step that lets it in begins when the one before it ends, at the end of the last answer; what arrived within 2 ms of that may have come too late
+        # the step that lets it in begins when the one before it ends, at the end of the last answer; requests arriving within 2 ms of that may have come too
+        # late
         sure = [other for other in waiting if other["arrival_ns"] < free - 2_000_000 and other is not line]
         key = (lambda other: (other.get("priority", 0), other["arrival_ns"])) if ranked else (lambda other: other["arrival_ns"])
         differ += any(key(other) < key(line) for other in sure)

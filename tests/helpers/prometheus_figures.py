@@ -25,7 +25,7 @@ def rows_of(path):
 
 
 def bucket(value, native):
-    """(low, high]: the bucket that holds the value, in seconds."""
+    """(low, high]: the bucket holding the value, in seconds."""
     if native:
         i = math.ceil(math.log2(value) * 32 - 1e-9)
         return 2 ** ((i - 1) / 32), 2 ** (i / 32)

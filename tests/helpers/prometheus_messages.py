@@ -1,4 +1,4 @@
-"""What is published as protocol buffers, decoded by Google's library with the messages described here anew.
+"""Metrics published as protocol buffers, decoded by Google's library with the messages described here anew.
 
     prometheus_messages.py families FILE        the exposition format: prints "name{labels} value" as the text format does, sorted
     prometheus_messages.py native FILE          its native histograms: "name{labels} [[index, count], …]"

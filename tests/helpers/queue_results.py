@@ -1,10 +1,10 @@
 """Results of a made-up server: queue_results.py OPTION… STAGE… >run.results
 
-It serves --servers requests at a time, first come first served, --service seconds each (or with --spread, that long on average,
-exponentially), so that its capacity is servers / service. A STAGE is RATE:SECONDS, FROM-TO:SECONDS for a ramp, rest:SECONDS,
-BASE^PEAK:SECONDS for a spike in the last third, or closed=USERS:SECONDS; arrivals are a Poisson process. --refuse N: with N requests in the queue, the next one fails.
---fail SHARE: of all, at random. --slower F: with a queue, each request takes F times as long as without. --replicas T=N,…: from T seconds on,
-N times the servers; with samples of replicas_ready each second. --t0 NS: the begin of the run, since the epoch."""
+It serves --servers requests at a time, first come first served, --service seconds each (or with --spread, that long on average, exponentially), so its capacity is
+servers / service. A STAGE is RATE:SECONDS, FROM-TO:SECONDS for a ramp, rest:SECONDS, BASE^PEAK:SECONDS for a spike in the last third, or closed=USERS:SECONDS;
+arrivals are a Poisson process. --refuse N: with N requests in the queue, the next one fails. --fail SHARE: of all, at random. --slower F: with a queue, each request
+takes F times as long as without. --replicas T=N,…: from T seconds on, N times the servers; with samples of replicas_ready each second. --t0 NS: the begin of the run,
+since the epoch."""
 
 import argparse
 import hashlib

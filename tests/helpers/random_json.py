@@ -3,9 +3,9 @@
 
     random_json.py SEED COUNT READERS    READERS: the program of tests/differ/readers.c
 
-Prints each difference that no rule below explains; then how many documents were accepted and refused, and how often jq took what is no JSON.
-What our reader does is in lib/json/jdoc.h: it accepts what RFC 8259 allows, up to a depth of 512; an escaped lone surrogate is U+FFFD. An
-integer is a literal without fraction and exponent above -2^63 and below 2^63; a real is what is finite and shorter than 1 kB.
+Prints each difference that no rule below explains; then how many documents were accepted and refused, and how often jq took other text for
+JSON. lib/json/jdoc.h describes our reader: it accepts JSON by RFC 8259, up to a depth of 512; an escaped lone surrogate is U+FFFD. An
+integer is a literal without fraction and exponent above -2^63 and below 2^63; a real is finite and shorter than 1 kB.
 """
 import json
 import math
@@ -103,7 +103,7 @@ def refuse(constant):
 
 
 def scalars(text):
-    """What Python keeps as surrogates is U+FFFD in UTF-8."""
+    """Python's surrogates are U+FFFD in UTF-8."""
     return re.sub("[\ud800-\udfff]", "\ufffd", text) if isinstance(text, str) else text
 
 
@@ -116,7 +116,7 @@ def without_surrogates(value):
 
 
 def depth_of(value):
-    """Of nested lists and maps."""
+    """Makes nested lists and maps."""
     deepest, todo = 0, [(value, 1)]
     while todo:
         value, depth = todo.pop()
@@ -151,7 +151,7 @@ def ours(documents, readers):
 
 
 def jq_says(texts):
-    """Of each text: [value] or None."""
+    """For each text: [value] or None."""
     given = json.dumps(texts).encode()
     done = subprocess.run(["jq", "-c", ".[] | try [fromjson] catch null"], input=given, stdout=subprocess.PIPE, check=True)
     return [json.loads(line) for line in done.stdout.splitlines()]

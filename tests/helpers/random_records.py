@@ -12,7 +12,7 @@ import sys
 
 STAGES = 3
 WORDS = ["a", " the", "\u00e9", "\U0001f600", '"', "\\", "\n", " of", "data:", "", "  ", "\u2028", "x" * 300]
-# of objects that report an error, and of objects that say that there is none
+# objects reporting an error, and objects saying there is none
 ERROR_MEMBERS = [{"error": {"message": "full"}}, {"error": "full"}, {"error_type": "Full", "error_message": "full"}, {"errorMessage": "full"}, {"err": "full"},
                  {"errors": ["full"]}, {"base_resp": {"status_code": 1002, "status_msg": "full"}}, {"error_code": 50001, "text": "full"},
                  {"object": "error", "message": "full"}]
@@ -28,7 +28,7 @@ def written(rng, count):
 
 
 def usage_of(rng, count):
-    """What a server says that it counted: with reasoning among the output or besides, under the names of one API or another."""
+    """A server's counts: with reasoning among the output or besides, under the names of one API or another."""
     usage, output, prompt = {}, None, None
     names = rng.choice([("completion_tokens", "prompt_tokens")] * 4 + [("output_tokens", "input_tokens")])
     thought = rng.choice([None] * 6 + [0, 5, count, 500])

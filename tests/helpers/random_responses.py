@@ -16,7 +16,7 @@ import sys
 import tempfile
 import threading
 
-# Why we refuse what curl may accept. All else that we refuse, curl has to refuse, too.
+# Why we refuse responses curl may accept. All else we refuse, curl has to refuse, too.
 STRICTER = {
     "invalid status line": "one space each, three digits (RFC 9112 4)",
     "control character in the status line": "a bare CR is invalid (RFC 9112 2.2)",
@@ -43,7 +43,7 @@ STRICTER = {
     "no LF after the CR of a chunk": "CR LF (RFC 9112 7.1)",
     "chunk is longer than its size": "CR LF (RFC 9112 7.1): curl does not miss the CR after a chunk's data",
 }
-# What curl refuses although it is right, by its exit status.
+# Responses curl refuses although they are right, by its exit status.
 CURL_STRICTER = {
     1: "a higher minor version is read as 1.1 (RFC 9110 2.5)",
     27: "curl's limit of a header line is 100 kB",
@@ -132,7 +132,7 @@ def serve(listener, cases):
 
 
 def ours(cases, readers):
-    """Of each case: result, status, body, why."""
+    """For each case: result, status, body, why."""
     given = b"".join(b"%d %d %d\n" % (len(case.bytes), case.piece, case.head) + case.bytes for case in cases)
     lines = subprocess.run([readers, "http1"], input=given, stdout=subprocess.PIPE, check=True).stdout.decode().split("\n")[:-1]
     assert len(lines) == len(cases)
@@ -148,7 +148,7 @@ def config(cases, port, folder, begin):
 
 
 def curl_says(cases, port, folder):
-    """Of each case: exit status, HTTP status, body. curl ends at some errors, and goes on with the next."""
+    """For each case: exit status, HTTP status, body. curl ends at some errors, and goes on with the next."""
     said = {}
     while len(said) < len(cases):
         before = len(said)
@@ -174,13 +174,14 @@ INTERIM = re.compile(rb"(HTTP/1\.1 1\d\d[^\n]*\n([^\r\n]+\r?\n)*\r?\n)*")
 
 
 def curl_misses_no_end(case, body, curl_body):
-    """Of a head, which then has no body (RFC 9112 8), and of the trailers (7.1.2), by when all chunks have come."""
+    """The head's length, which then has no body (RFC 9112 8), and the trailers' (7.1.2), by when all chunks have
+    come."""
     head_ends = re.search(rb"\n\r?\n", case.bytes[INTERIM.match(case.bytes).end():])
     return body == curl_body and (not head_ends or b"chunked" in case.bytes.lower())
 
 
 def difference(case, mine, curl):
-    """What differs against the lists, or None."""
+    """The difference from the lists, or None."""
     result, status, body, why = mine
     code, curl_status, curl_body = curl
     if result == "complete":

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Random runs of one or several clients, and whether reports conserve what is in them: requests, tokens, time in flight and windows.
+"""Random runs of one or several clients, and whether reports conserve their contents: requests, tokens, time in flight and windows.
 
     random_runs.py FIRST COUNT PROGRAMS DESCRIPTOR     seeds FIRST to FIRST + COUNT - 1; PROGRAMS: a folder; DESCRIPTOR: lib/api/apis/openai-chat.json
 
 Stages are open or closed, with warm-up, rest and drain, bursts without an end, and last for several clients until their own requests have ended; answers
 are shorter than a stage or longer than several; some fail, are retried, hung up or cancelled, and some runs are cut. The records are collected together,
-each alone, or in groups, in any order. What is expected comes from the times at which requests and tokens were drawn. Prints a line for each thing that
-does not add up, and the number of runs at the end."""
+each alone, or in groups, in any order. The expected values come from the times at which requests and tokens were drawn. Prints a line for each thing
+that does not add up, and the number of runs at the end."""
 import hashlib
 import json
 import random
@@ -18,7 +18,7 @@ T0 = 1790000000 * NS
 
 
 class Request:
-    """One request: start, end, the times of its tokens, and what became of it."""
+    """One request: start, end, the times of its tokens, and its outcome."""
 
     def __init__(self, rng, stage, start, due):
         self.stage, self.start, self.due = stage, start, due
@@ -58,7 +58,7 @@ class Request:
 
 
 class Run:
-    """A schedule of stages and what each client made of it."""
+    """A schedule of stages and each client's run of it."""
 
     def __init__(self, seed):
         self.rng = rng = random.Random(seed)
@@ -110,7 +110,8 @@ class Run:
                 out.write(json.dumps(header) + "\n" + body + ("" if self.cut else json.dumps({"end": end}) + "\n"))
 
     def windows(self, drain):
-        """Of each stage over all clients, up to before the end; a window that lasts until a request has ended includes that moment."""
+        """For each stage over all clients, up to before the end; a window lasting until a request has ended includes that
+        moment."""
         result = []
         for i, stage in enumerate(self.stages):
             own = [request for requests in self.requests for request in requests if request.stage == i]
@@ -135,7 +136,7 @@ def union(spans):
 
 
 def expected(run, spans, ranges, stage):
-    """What is in some spans of time: seconds, time in flight, and what ended or arrived in the ranges."""
+    """The contents of some spans of time: seconds, time in flight, and requests that ended or arrived in the ranges."""
     everything = [request for requests in run.requests for request in requests]
     within = lambda t: any(begin <= t < end for begin, end in ranges)
     return {"seconds": sum(end - begin for begin, end in spans) / NS,
@@ -152,7 +153,7 @@ def near(a, b):
 
 
 def compare(run, block, want, exact):
-    """What a block of the report says otherwise."""
+    """The differences of a block of the report."""
     rate, flow, seconds = block["rate"], block["throughput"], block.get("window_s", 0)
     requests = block["requests"]
     if not near(seconds, want["seconds"]):
@@ -237,7 +238,7 @@ def check(seed, programs, descriptor):
 
 
 def total_of_stages(blocks, measured):
-    """Of stages that follow one another, the total has the sums."""
+    """If stages follow one another, the total has the sums."""
     of = lambda block, group, name: block[group].get(name, 0) * block.get("window_s", 0)
     seconds = sum(blocks[i].get("window_s", 0) for i in measured)
     if not near(seconds, blocks[-1].get("window_s", 0)):

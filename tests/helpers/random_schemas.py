@@ -1,4 +1,4 @@
-"""Random JSON Schemas and answers: what ipf-collect --check-output format says of each, beside python3-jsonschema.
+"""Random JSON Schemas and answers: the result of ipf-collect --check-output format for each, beside python3-jsonschema.
 
     python3 random_schemas.py SEED COUNT        # runs ipf-collect once
 
@@ -79,7 +79,7 @@ def schema(r, depth):
 
 
 def root(r):
-    """References lead to leaves, so that no schema goes round in a circle."""
+    """References lead to leaves, so no schema goes round in a circle."""
     leaf = lambda: {name: one for name, one in keyword(r, 0).items() if name != "$ref"}
     made = schema(r, 3)
     made = made if isinstance(made, dict) else {}

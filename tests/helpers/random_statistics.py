@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""What ipf-report says of random rows, computed a second time with exact fractions, and with NumPy where it is installed.
+"""ipf-report's figures of random rows, computed a second time with exact fractions, and with NumPy where it is installed.
 
     random_statistics.py rows SEED >rows                     body lines of results: requests and histograms of gaps
     random_statistics.py check SEED ROWS REPORT              the same SEED's percentiles, REPORT by -f json --percentiles LIST
     random_statistics.py percentiles SEED                    LIST
     random_statistics.py compare BASE_ROWS NEW_ROWS COMPARISON   by ipf-report compare -f json
 
-Prints each figure that differs, and how many were compared.
+Prints each differing figure, and how many were compared.
 """
 import json
 import math
@@ -45,7 +45,7 @@ def bucket(value):
 
 
 def middle(index):
-    """Of a bucket's values."""
+    """A bucket's values."""
     if index < 2 ** FINE:
         return Fraction(index)
     octave, part = (index >> FINE) + FINE - 1, index & (2 ** FINE - 1)
@@ -95,7 +95,7 @@ class Check:
         self.compared = self.differ = 0
 
     def close(self, name, got, expected, scale=0):
-        """Times have six decimals, so that one counts for the nanosecond."""
+        """Times have six decimals, so one counts for the nanosecond."""
         self.compared += 1
         expected = float(expected)
         if got is None or abs(got - expected) > 0.51e-6 + 1e-9 * max(abs(expected), float(scale)):
@@ -103,7 +103,7 @@ class Check:
             print("%s: %s, here %r" % (name, got, expected))
 
     def distribution(self, name, got, values, list_):
-        """Of fractions. A standard deviation can be no more exact than its values."""
+        """Over fractions. A standard deviation can be no more exact than its values."""
         if not values:
             self.compared += 1
             if got:

@@ -5,8 +5,8 @@
     random_transports.py options SEED          the path of an API, and arguments of ipf-fire
     random_transports.py compare TRACE WAY…    WAY.records and WAY.results; the first WAY is what all are compared with
 
-A WAY is (sim|nginx)-(h1|h2)-(clear|tls)-ANYTHING. What trace, schedule and server determine must be the same in all of them, and times must be in
-order. nginx passes on what the server sends, but ends a broken answer in one way for HTTP/1.1 and in another for HTTP/2, and answers 502 itself if the
+A WAY is (sim|nginx)-(h1|h2)-(clear|tls)-ANYTHING. Values determined by trace, schedule and server must be the same in all of them, and times must be
+in order. nginx passes on the server's bytes, but ends a broken answer in one way for HTTP/1.1 and in another for HTTP/2, and answers 502 itself if the
 connection is reset before the head.
 """
 import base64
@@ -32,7 +32,7 @@ LEAST_MS = {"slow-headers;delay=20ms": ("first_byte_ns", 20), "stall;after=2;pau
 # Those whose answers have no times of the server
 APIS = ["openai-chat", "openai-chat", "anthropic-messages", "openai-responses", "caikit-http", "jetstream-http", "vllm-generate"]
 ORDER = ["due_ns", "ready_ns", "slot_ns", "pool_ns", "start_ns", "connect_ns", "tls_ns", "connected_ns", "sent_ns", "first_byte_ns"]
-# Members of a record that are the answer, and members of a row that are measured though they are no times
+# Members of a record that are the answer, and members of a row measured though they are no times
 ANSWER = ["status", "error", "reads", "body", "body_base64", "connection"]
 MEASURED = ["edge_tokens", "stalls", "coalesced", "send_waits", "reads", *(f"reads_{n}" for n in range(2, 9)), "gap_one_ns", "gap_several_ns"]
 
@@ -84,7 +84,7 @@ def lines_of(path):
 
 
 def without_ids(text):
-    """Without the numbers that the server gives its answers in the order in which they come."""
+    """Without the numbers the server gives its answers in the order in which they come."""
     return re.sub(rb"\b(chatcmpl-|cmpl-|call_)[0-9a-f]+", rb"\1N", text)
 
 
@@ -110,7 +110,7 @@ def expected_kind(way, first):
 
 
 class Comparison:
-    """Counts what is compared, and keeps a line for each difference."""
+    """Counts comparisons, and keeps a line for each difference."""
 
     def __init__(self, trace):
         with open(trace, encoding="utf-8") as lines:
@@ -184,7 +184,7 @@ class Comparison:
             self.times(where, record)
             self.connection(where, way, record)
             if kind_of(record) != "hung-up" and not (record["model"] == NO_HEAD and way.startswith("nginx")):
-                left_out = MEASURED + ["error"] * (kind_of(record) is not None)  # of the transport: its kind is compared above
+                left_out = MEASURED + ["error"] * (kind_of(record) is not None)  # the transport's: its kind is compared above
                 self.members_equal(where, determined(row, left_out), determined(first_rows[n], left_out))
 
 

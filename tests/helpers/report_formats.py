@@ -3,7 +3,7 @@
     report_formats.py FOLDER RESULTS    FOLDER has json, csv, md, requests-csv, junit, prometheus, openmetrics of RESULTS
     report_formats.py md FOLDER         FOLDER has json and md
 
-Prints what differs.
+Prints the differences.
 """
 import csv
 import html
@@ -57,7 +57,7 @@ def at(block, path):
 
 
 def csv_figure(block, column):
-    """The figure of the JSON report that a column of the CSV has; KeyError: it is no figure."""
+    """The figure of the JSON report a column of the CSV has; KeyError: it is no figure."""
     if column in CSV_NAMES:
         return at(block, CSV_NAMES[column])
     if column.startswith("errors_"):

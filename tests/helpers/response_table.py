@@ -6,8 +6,8 @@
     response_table.py config TABLE PORT N   a config file for curl that requests them all from N on, and prints of each: N, exit code, status, bytes
     response_table.py compare TABLE         reads what curl printed; prints the rows for which it is not what the table says
 
-The third column of the table is "=" if curl agrees: it completes what we complete, with the same status and body, and fails else. Else it is
-what curl says ("complete STATUS BYTES" or "error CODE") and why we differ.
+The third column of the table is "=" if curl agrees: it completes the same responses, with the same status and body, and fails else. Else it is
+curl's result ("complete STATUS BYTES" or "error CODE") and why we differ.
 """
 import re
 import socket

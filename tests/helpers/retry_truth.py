@@ -3,8 +3,8 @@
 
     retry_truth.py RECORDS LOG
 
-Every attempt of the records is a line of the log and the other way round, in its order, with its status; no attempt arrives earlier than the one before it
-asked for; and what the records say of Retry-After is what the server said (for dates up to a second less, since a date has whole seconds)."""
+Every attempt of the records is a line of the log and the other way round, in its order, with its status. No attempt arrives earlier than the one before it
+asked for. The Retry-After of the records is the server's (for dates up to a second less, since a date has whole seconds)."""
 import json
 import sys
 

@@ -1,8 +1,8 @@
-"""What other tools would have said of a run, computed a second time: for each tool, the loop that reads an answer is written here
-as its source has it (versions in lib/other_tools/tool_rules.c), and runs over the answers in the records.
+"""Other tools' figures of a run, computed a second time: for each tool, the loop reading an answer is written here as its source
+has it (versions in lib/other_tools/tool_rules.c), and runs over the answers in the records.
 
-usage: said.py RECORDS REPORT.json      (plain records, openai-chat, streamed; the report of --as all -f json)
-Prints a line for each figure that differs, then "N figures, M differ".
+usage: said.py RECORDS REPORT.json      (plain records, openai-chat, streamed; the report of --as all -f json) Prints a line for
+each differing figure, then "N figures, M differ".
 """
 import json
 import math

@@ -1,4 +1,4 @@
-"""Pairs of a JSON Schema and an answer: what ipf-collect --check-output format says of each, in one run of the program."""
+"""Pairs of a JSON Schema and an answer: the results of ipf-collect --check-output format, in one run of the program."""
 import hashlib
 import json
 import subprocess
@@ -13,8 +13,8 @@ def stream(path, header, lines):
 
 
 def check(pairs, escaped):
-    """A list of (output_check, output_invalid) for pairs of a schema and a value, or the error of a schema that is refused. `escaped(n)`: write
-    answer n in ASCII. Writes pairs.trace and pairs.records."""
+    """A list of (output_check, output_invalid) for pairs of a schema and a value, or the error of a refused schema. `escaped(n)`: write answer
+    n in ASCII. Writes pairs.trace and pairs.records."""
     requests, records = [], []
     for n, (one, answer) in enumerate(pairs):
         form = {"type": "json_schema", "json_schema": {"name": "x", "schema": one}}

@@ -2,8 +2,8 @@
 
     python3 schema_suite.py FOLDER      # with draft6, draft7, draft2019-09, draft2020-12 in it, or some of these
 
-Prints a line for each test that differs and for each schema that is refused for another reason than those of ipf-results(5), then the counts.
-The folders "optional" are left out: they test what implementations may do in several ways.
+Prints a line for each test that differs and for each schema refused for another reason than those of ipf-results(5), then the counts. The
+folders "optional" are left out: they test behaviour that implementations may choose.
 """
 import json
 import os

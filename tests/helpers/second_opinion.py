@@ -1,8 +1,8 @@
 """Understands records a second time, from the definitions alone and sharing no code with ipf-collect, and compares every row and
 every window of time.
 
-usage: second_opinion.py RECORDS… RESULTS    (plain; openai-chat; without a tokenizer, --itl gap)
-Prints one line for each row and window that differs, then "N windows, M differ" and "N rows, M differ".
+usage: second_opinion.py RECORDS… RESULTS    (plain; openai-chat; without a tokenizer, --itl gap) Prints one line for each row
+and differing window, then "N windows, M differ" and "N rows, M differ".
 """
 import base64
 import json
@@ -47,7 +47,7 @@ def sent_from(record):
 
 
 def attempts_of(record, row):
-    """The attempts of a request, and what refusals asked for."""
+    """The attempts of a request, and the waits that refusals asked for."""
     answers = record.get("attempts", []) + ([record] if sent_from(record) is not None else [])
     asked = [answer["retry_after_ns"] for answer in answers if "retry_after_ns" in answer]
     found = {"refusals": sum(answer.get("status") in (429, 503) for answer in answers)}
@@ -67,7 +67,7 @@ def attempts_of(record, row):
 
 
 def sending_of(record):
-    """When the request was on its way, after all that it waited for."""
+    """When the request was on its way, after all it waited for."""
     waits = {"dns_ns": 1, "connect_ns": 1, "tls_ns": 2, "connected_ns": 1}
     start = sent_from(record)
     if start is None:
@@ -85,7 +85,7 @@ def sending_of(record):
 
 
 def early_of(record, end, length):
-    """By how much the event that ends there may have come before its time: back to the last read with another time."""
+    """By how much the event ending there may have come before its time: back to the last read with another time."""
     before, arrived = record.get("left_ns", sent_from(record)), 0
     if before < record.get("first_byte_ns", before) < record["reads"][0][0]:
         before = record["first_byte_ns"]
@@ -123,7 +123,7 @@ def has_error(event):
 
 
 def objects_outside(body):
-    """JSON objects that begin a line of a stream of events and go on over several lines."""
+    """JSON objects beginning a line of a stream of events and go on over several lines."""
     text = body.decode("utf-8", "replace")
     for begin in re.finditer(r"(?:^|[\r\n])(?=\{[\r\n])", text):
         try:
@@ -166,14 +166,14 @@ def texts_in(value):
 
 
 class Answer:
-    """What the body of a 2xx response says, event by event."""
+    """Reads the body of a 2xx response, event by event."""
 
     def __init__(self, record, body, trouble):
-        self.ends, self.texts, self.reported = [], [], []  # of the content events: their ends, of those with text, output tokens so far
+        self.ends, self.texts, self.reported = [], [], []  # for the content events: their ends, those with text, output tokens so far
         self.calls = set()  # by their index, else their place
         self.in_band = self.likely = self.malformed = self.ended = self.broken = self.whole = False
         self.usage, self.finish, self.after_usage = {}, None, 0
-        self.size = self.bare = self.unread = 0  # bytes of content, events without content, those with a text that is not read
+        self.size = self.bare = self.unread = 0  # bytes of content, events without content, those with an unread text
         self.thoughts = self.thought_size = 0  # content events with reasoning alone, its bytes
         self.counted, self.ascii = False, b"\\u" in body  # by usage; escapes instead of characters
         self.choices, self.of = [], []  # indexes as they came; the place among them of each content event
@@ -188,7 +188,7 @@ class Answer:
         return len(json.dumps(text, ensure_ascii=self.ascii).encode()) - 2
 
     def note_unread(self, event):
-        """One that has text where none was read, unless that repeats all that came before."""
+        """One that has text where none was read, unless that repeats all coming before."""
         length = next((self.length(text) for text in texts_in(event)), 0)
         self.unread += length not in (0, self.thought_size, self.size - self.thought_size)
 
@@ -211,7 +211,7 @@ class Answer:
             self.read_event(answer, "message", length)
         elif answer and isinstance(answer, list) and isinstance(answer[0], dict) and "error" in answer[0]:
             self.in_band = True
-        elif isinstance(answer, list):  # of answers, where one is expected
+        elif isinstance(answer, list):  # a list of answers, where one is expected
             self.note_unread(answer)
         else:
             self.malformed = True
@@ -296,7 +296,7 @@ class Answer:
 
 
 def error_of(record, answer):
-    """The kind of the error, or None: what the server said, then what happened to the transfer, then what is missing."""
+    """The kind of the error, or None: the server's own, then that of the transfer, then that of a missing part."""
     trouble = record.get("error", {}).get("kind")
     if answer and (answer.in_band or answer.likely and not (answer.ended and answer.finish)):
         return "in-band"
@@ -337,7 +337,7 @@ def usage_with_reasoning(answer):
 
 
 def hidden_of(answer, count):
-    """Reasoning that was paid for and did not come, as far as what came leaves room for it."""
+    """Reasoning that was paid for and did not come, as far as the received tokens leave room for it."""
     events, reasoning = len(answer.ends), answer.usage.get("reasoning", 0)
     if answer.whole or not events or answer.thoughts and reasoning <= answer.thought_size + 16:
         return 0
@@ -407,7 +407,7 @@ def figures_of(record, answer, reads):
         return next(t_ns for end, t_ns in reads if end >= offset)
 
     times = [time_of(end) for end in answer.ends]
-    pairs, last = [], {}  # of events of the same choice, one after another
+    pairs, last = [], {}  # pairs of events of the same choice, one after another
     for t_ns, choice in zip(times, answer.of):
         if choice in last:
             pairs.append((last[choice], t_ns))
@@ -440,7 +440,8 @@ def figures_of(record, answer, reads):
 
 
 def tokens_of_events(answer, total, hidden, doubt):
-    """What each content event brought: by its own usage if nothing contradicts it, otherwise even parts. What was not sent came first."""
+    """Each content event's tokens: by its own usage if nothing contradicts it, otherwise even parts. Tokens that were not sent came
+    first."""
     reported, sent = answer.reported, total - hidden
     if usage_of_each(answer) == total:
         known = reported
@@ -533,7 +534,7 @@ class Windows:
 
 
 def bucket(value):
-    """64 in each octave, so that those of 64 to 127 have the width 1."""
+    """64 in each octave, so those of 64 to 127 have the width 1."""
     octave = value.bit_length() - 1
     return value if value < 64 else 64 * (octave - 5) + ((value - 2 ** octave) * 64 >> octave)
 

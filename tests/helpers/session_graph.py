@@ -1,6 +1,6 @@
 """Computes how wide sessions fan out and how much that saves a second time, from the definitions alone.
 
-usage: session_graph.py RESULTS        what ipf-report -f json has in "sessions" of it, each as [n, mean, max]
+usage: session_graph.py RESULTS        "sessions" of its JSON report, each as [n, mean, max]
        session_graph.py --random SEED  rows of results with random graphs of requests, without header and trailer
 
 Sessions are told apart by name: each is sent once, in a measured stage.
@@ -13,7 +13,7 @@ PARTS = ("model_s", "think_s", "waiting_s", "client_s")
 
 
 def path_of(rows):
-    """From the request that ends last back to the first one, along the latest end that each waited for."""
+    """From the request ending last back to the first one, along the latest end each waited for."""
     by_n = {row["n"]: row for row in rows}
     at = max(rows, key=lambda row: (row["end_ns"], row["n"]))
     path = []

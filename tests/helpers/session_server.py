@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""A server with OpenAI's responses API that keeps sessions: a request may name the response that it continues.
+"""A server with OpenAI's responses API keeping sessions: a request may name the response it continues.
 
     session_server.py LOG [FAIL]     prints its port; FAIL: the response of this number (from 1) has status 500
 
-LOG has a line of JSON for each request: the id in X-Request-Id, the messages that came, the response that it continues, and the whole conversation
-as the server has it. An answer is made of the conversation: "re " and the first eight digits of its SHA-256.
+LOG has a line of JSON for each request: the id in X-Request-Id, the messages that came, the response it continues, and the whole conversation as
+the server has it. An answer is made of the conversation: "re " and the first eight digits of its SHA-256.
 """
 import hashlib
 import http.server

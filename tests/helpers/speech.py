@@ -1,5 +1,5 @@
-"""Speech, seen a second time without ipf: speech.py RECORDS LOG RESULTS REPORT prints what differs between what came, read by read, what the
-simulated server says that it made, the rows and the report; and the number of answers."""
+"""Speech, seen a second time without ipf: speech.py RECORDS LOG RESULTS REPORT prints the differences between the reads, the simulated
+server's account, the rows and the report; and the number of answers."""
 
 import base64
 import json
@@ -10,7 +10,7 @@ A_SECOND = 48000  # bytes
 
 
 def samples_of(record):
-    """The bytes of samples that each read brought, and when."""
+    """The bytes of samples each read brought, and when."""
     body = base64.b64decode(record["body_base64"]) if "body_base64" in record else record["body"].encode()
     head = 44 if body.startswith(b"RIFF") else 0
     expected = bytes(i * 31 % 251 for i in range(len(body) - head))
@@ -29,7 +29,7 @@ def wait_of(reads):
     """Plays: a clock that only runs while there are samples."""
     waited, heard, clock = 0, 0, reads[0][0]
     for t_ns, count in reads:
-        empty = clock + heard * 10**9 // A_SECOND  # when what was there is played
+        empty = clock + heard * 10**9 // A_SECOND  # when the audio received before is played
         if t_ns > empty:
             waited += t_ns - empty
             clock += t_ns - empty

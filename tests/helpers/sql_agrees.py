@@ -3,7 +3,7 @@
     sql_agrees.py report DATABASE JSON RESULTS   every number of the JSON report and of the rows is there, and no others
     sql_agrees.py same DATABASE FOLDER           FOLDER/TABLE.csv, from PostgreSQL, has the same rows as SQLite's DATABASE
 
-Prints what differs.
+Prints the differences.
 """
 import csv
 import json

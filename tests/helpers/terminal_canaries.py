@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Feeds texts that a terminal would obey, reorder or hide through every door, and looks at what comes out.
+"""Feeds texts a terminal would obey, reorder or hide through every door, and checks the output.
 
 usage: terminal_canaries.py BIN FOLDER     FOLDER has chat.trace, chat.sched, chat.records and chat.results, plain text
 
-Prints TAP: a line per door. What people read (all of standard error, and standard output unless it is a stream or a
+Prints TAP: a line per door. Output for people (all of standard error, and standard output unless it is a stream or a
 report in JSON) is UTF-8 without control characters but the line's end, without format characters and separators of
-lines. Streams are data: there, control characters below U+0020 are JSON's escapes, and the rest is what was read.
+lines. Streams are data: there, control characters below U+0020 are JSON's escapes, and the rest is verbatim.
 """
 import copy
 import hashlib
@@ -46,7 +46,7 @@ def unsafe(text):
 
 
 class Door:
-    """Collects what is wrong with the runs of one door."""
+    """Collects the faults of the runs of one door."""
 
     def __init__(self, name):
         self.name, self.wrong, self.runs, self.seen = name, [], 0, 0
@@ -82,7 +82,7 @@ class Door:
 
 
 def options(program, command):
-    """The options that take a value, as the help shows them."""
+    """The options taking a value, as the help shows them."""
     text = subprocess.run([os.path.join(BIN, program)] + command + ["--help"], capture_output=True).stdout.decode()
     return sorted(set(re.findall(r"^ +(?:-\w, )?(--[a-z0-9-]+) \S", text, re.M)))
 

@@ -4,13 +4,13 @@ completions, Anthropic's messages, OpenAI's responses and Gemini, whose calls ge
 
 usage: tool_server.py LOG
 
-The last user message is a JSON text with what to answer:
+The last user message is a JSON text with the answer:
 
     {"text": "…", "reasoning": "…", "calls": [["name", {arguments}], …]}
 
 Each call gets an id of its own ("live-1", …). Calls are streamed in pieces of three characters, in turn; with "stream": false the
-answer comes whole. With a conversation that a strict server refuses (a call without a result, a result without a call, two
-answers in a row) the status is 400. The messages of each request, in that form, are a line of LOG.
+answer comes whole. With a conversation a strict server refuses (a call without a result, a result without a call, two answers in a
+row) the status is 400. The messages of each request, in that form, are a line of LOG.
 """
 import json
 import sys
@@ -34,7 +34,7 @@ def calls_of(wanted):
 
 
 def fault(messages):
-    """What a strict server has against them; None."""
+    """A strict server's objection to them; None."""
     waiting, before = [], None
     for message in messages:
         role = message["role"]
@@ -70,7 +70,7 @@ def deltas(wanted):
                 yield {"tool_calls": [{"index": index, "function": {"arguments": piece}}]}
 
 
-# ---- the other APIs: what they send, as messages of a chat ----
+# ---- the other APIs: their requests, as messages of a chat ----
 
 
 def call_of(ident, name, arguments):
@@ -130,7 +130,7 @@ def from_contents(contents):
     return messages
 
 
-# ---- and what they answer ----
+# ---- and their answers ----
 
 
 def blocks_answer(wanted, stream):

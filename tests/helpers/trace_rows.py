@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Traces of any size in the formats that ipf-prep reads, and an independent reading of each.
+"""Traces of any size in the formats ipf-prep reads, and an independent reading of each.
 
     trace_rows.py make FORMAT REQUESTS SEED > FILE
     trace_rows.py read FORMAT < FILE          the figures that `ipf-prep stat -f json` has, as JSON
     trace_rows.py compare PREP FORMAT FILE    whether both are equal; CPU and memory of both
     trace_rows.py duckdb PREP FORMAT FILE     the same beside DuckDB with one thread: sums, and CPU (medians of five)
 
-What is read follows the formats as their origins describe them, not ipf-prep.
+The readers follow the formats as their origins describe them, not ipf-prep.
 """
 import csv
 import datetime
@@ -114,7 +114,7 @@ def read_jsonl(file):
         yield len(row["prompt"]) // 4, row["output_tokens"], None
 
 
-# ---- agents: several requests in a row, or rows that wait for each other -------------------------------------------------
+# ---- agents: several requests in a row, or rows waiting for each other -------------------------------------------------
 
 
 def make_agentic_mooncake(r, n):

@@ -1,4 +1,4 @@
-"""Makes recorded traffic for tests of ipf-prep fit, in formats that ipf-prep reads.
+"""Makes recorded traffic for tests of ipf-prep fit, in formats ipf-prep reads.
 
     traffic.py bursty N      Azure CSV: arrivals in bursts of many lengths, lengths that depend on each other
     traffic.py even N        Azure CSV: gaps of a gamma distribution, half as wide as by chance; even-fast: a quarter; even-tide: the rate changes

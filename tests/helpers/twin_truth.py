@@ -4,11 +4,11 @@
 
 With `twin` the server is a twin itself, in virtual time, and the answer is the same everywhere; with `sim` it is ipf-sim, in real time, two
 minutes for each. Loads take 6 or 8 s times SCALE (twin: 4, sim: 1): in 8 s there are so few requests that the medians of two runs differ by 10 %
-where drafts are accepted by chance. Prints a line for each server and for what is off, then a summary as JSON: how many parameters were wrong
-(5 % off), how many figures of how many loads were within the limits (throughput 3 %, p50 5 %, p99 12 %), how many intervals of parameters
-hold the truth; "quiet" is how many figures of a second run of the server itself were within the limits.
-With `search`, in virtual time, a search for the highest rate within objectives is made at the server and at its twin: "found" is how often
-both rates are as near as the search is precise; "quiet" is how often a second search at the server is so.
+where drafts are accepted by chance. Prints a line for each server and for each figure that is off, then a summary as JSON. It has how many
+parameters were wrong (5 % off), how many figures of how many loads were within the limits (throughput 3 %, p50 5 %, p99 12 %), how many
+intervals of parameters hold the truth; "quiet" is how many figures of a second run of the server itself were within the limits. With `search`,
+in virtual time, a search for the highest rate within objectives is made at the server and at its twin: "found" is how often both rates are as
+near as the search is precise; "quiet" is how often a second search at the server is so.
 """
 import json
 import os
@@ -21,7 +21,7 @@ import sys
 BIN, KIND, FIRST, COUNT = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
 SCALE = int(sys.argv[5]) if len(sys.argv) > 5 else 1 if KIND == "sim" else 4
 LIMITS = {"p50": 0.05, "p99": 0.12}
-PRECISION = 0.1  # of a search
+PRECISION = 0.1  # a search's
 WORTH = 0.0003  # seconds: less than this between two latencies is the noise of a clock
 
 
@@ -93,7 +93,7 @@ def measure(command, name, trace, stages):
 
 
 def traces(s, number):
-    """For the ramp and for the loads: other prompts of the same kind, so that the server's cache knows none of them."""
+    """For the ramp and for the loads: other prompts of the same kind, so the server's cache knows none of them."""
     for name, salt in (("ramp", "a"), ("load", "b"), ("long", "c")):
         longest = 1200 if name == "long" else 700
         if s["prefix_cache"]:
@@ -133,7 +133,7 @@ def check_parameters(s, twin, sums):
         found = twin["parameters"][name]
         if "value" not in found or name in ("overhead_ns", "draft_accepted"):
             continue
-        # what a step of 8 sequences takes, and a jitter of next to nothing, are not told by a share of the value
+        # the time of a step of 8 sequences, and a jitter of next to nothing, are not told by a share of the value
         most = {"step_per_sequence_ns": max(0.05 * right, 0.02 * s["step_base_ns"] / 8), "step_jitter": max(0.05 * right, 0.012)}.get(name, 0.05 * right)
         sums["parameters"] += 1
         held = found["low"] <= right <= found["high"]
@@ -157,7 +157,8 @@ def fit(s, server, number):
 
 
 def search(twin, seed, noise, low, high, objective):
-    """The highest rate that meets the objective, by ipf-sched's search with this seed; `noise`: what the server's own steps vary by."""
+    """The highest rate meeting the objective, by ipf-sched's search with this seed; `noise`: the variation of the server's own
+    steps."""
     results = []
     stage = f"search:slo=p90:ttft={objective:.0f}ms,low={low:.3f},high={high:.3f},for=60s,precision={PRECISION * 100:.0f}%"
     while True:

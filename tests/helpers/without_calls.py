@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs a command as on a kernel that lacks system calls: they fail with ENOSYS.
+"""Runs a command as on a kernel lacking system calls: they fail with ENOSYS.
 
 usage: without_calls.py landlock|seccomp COMMAND…
 """

@@ -2,7 +2,7 @@
 # Which folder includes which: the layers of the house, as a graph for Graphviz.
 #
 #   include_graph.sh             prints it in the DOT language: include_graph.sh | dot -Tsvg -o graph.svg
-#   include_graph.sh --text      one line per folder: what it includes, lowest folders last
+#   include_graph.sh --text      one line per folder: its includes, lowest folders last
 #   include_graph.sh --check     prints the circles and exits with 1 if there are any
 set -eu
 cd "$(dirname "$0")/../.."
@@ -10,8 +10,8 @@ cd "$(dirname "$0")/../.."
 edges=$(mktemp)
 trap 'rm -f "$edges"' EXIT
 
-# Each line: including folder, included folder. lib's own files (buffer, error, …) are the folder lib; main.c and what lies beside
-# it are the program's own folder. libipf, the library for others, is above the programs' rooms that it uses.
+# Each line: including folder, included folder. lib's own files (buffer, error, …) are the folder lib; main.c and the files beside
+# it are the program's own folder. libipf, the library for others, is above the programs' rooms it uses.
 operator=examples/kubernetes/operator/source
 [ -d "$operator" ] || operator=
 # shellcheck disable=SC2086 # one folder, or none

@@ -1,8 +1,8 @@
 #!/bin/sh
-# Circles of source files: object_circles.sh BUILD prints those objects that need each other's functions, however far around, of lib and of each
-# program named in PROGRAMS, and exits with 1 if there are any. A file that is understood without the others can be changed without them.
+# Circles of source files: object_circles.sh BUILD prints those objects needing each other's functions, however far around, of lib and of each
+# program named in PROGRAMS, and exits with 1 if there are any. A file understood without the others can be changed without them.
 #
-# ipf-report is not among them: its lists of formats and of commands name files that use helpers beside the list.
+# ipf-report is not among them: its lists of formats and of commands name files using helpers beside the list.
 set -eu
 build=$1
 cd "$(dirname "$0")/../.."

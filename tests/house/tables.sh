@@ -1,5 +1,5 @@
 #!/bin/sh
-# Generates tables and dashboards again by the scripts beside them, and compares: make_NAME.py makes the one file that names it. Prints a
+# Generates tables and dashboards again by the scripts beside them, and compares: make_NAME.py makes the one file naming it. Prints a
 # line per file; exits with 1 if one differs. A script whose sources of data are not installed exits with 2, and is reported as skipped.
 set -u
 cd "$(dirname "$0")/../.." || exit 1

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Finds wording of words.txt in what users read: words.sh [FILE…]; without files, README and the other pages, the manual pages, and
+# Finds wording of words.txt in texts for users: words.sh [FILE…]; without files, README and the other pages, the manual pages, and
 # --help of the programs in $BUILD/bin where they are built. Prints FILE:LINE: words: advice, and exits with 1 if there is any.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)

@@ -1,6 +1,6 @@
 #!/bin/bash
-# How often is what reports and comparisons claim of their certainty true? helpers/coverage.py makes runs of known laws, and counts. REPETITIONS=200;
-# cli/report-coverage.t is a shorter form.
+# How often are the claims of reports and comparisons about their certainty true? helpers/coverage.py makes runs of known laws, and counts.
+# REPETITIONS=200; cli/report-coverage.t is a shorter form.
 . "$TESTS/tap.sh"
 
 one=(iid:10 few:10 iid:300 related:60 related:300 heavy:30 heavy:300 busy80:300 busy80:1000 busy95:300 burst:300 burst:600)

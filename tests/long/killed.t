@@ -1,6 +1,6 @@
 #!/bin/bash
-# ipf-fire killed without a warning: its records have all but the last second. The bounds are for a machine that has time; cli/pipeline-killed.t
-# has what holds on every machine.
+# ipf-fire killed without a warning: its records have all but the last second. The bounds are for a machine with time; cli/pipeline-killed.t has
+# rules for every machine.
 . "$TESTS/tap.sh"
 . "$TESTS/fixture.sh"
 

@@ -1,7 +1,7 @@
 #!/bin/bash
-# Half an hour at half load, then ten minutes at full load with all faults of the simulated server: what the programs need stays the same, and
-# the verdict is right in each minute. SOAK='30 10' are the minutes. SOAK_RATE=N is the full load, requests/s; by default 0.9 of what a
-# closed loop achieves here. SOAK_KEEP=FOLDER keeps the results and the plots.
+# Half an hour at half load, then ten minutes at full load with all faults of the simulated server: the programs' needs stay the same, and the
+# verdict is right in each minute. SOAK='30 10' are the minutes. SOAK_RATE=N is the full load, requests/s; by default 0.9 of a closed loop's
+# here. SOAK_KEEP=FOLDER keeps the results and the plots.
 . "$TESTS/tap.sh"
 . "$TESTS/fixture.sh"
 command -v python3 >/dev/null || skip_all "python3 is not installed"
@@ -23,7 +23,7 @@ schedule() { # MINUTES RATE
 	ipf-sched -q --new-prompts "${stages[@]}" -t soak.trace -o soak.sched
 }
 
-# Requests/s that a closed loop completes, with the programs as they run below.
+# Requests/s a closed loop completes, with the programs as they run below.
 full_load() {
 	ipf-prep synthetic -q -n 10000 --input-tokens 100 --output-tokens 60 -o full.trace
 	ipf-sched -q closed:users=400,for=12s -t full.trace -o full.sched

@@ -1,6 +1,6 @@
 #!/bin/bash
 # A million requests in each trace format: the figures of `ipf-prep stat` equal those of an independent reading in Python, and formats whose rows are
-# in order take constant memory. With a PYTHON that has duckdb, JSON and CSV beside DuckDB with one thread. IPF_TRACE_ROWS: other sizes.
+# in order take constant memory. With a PYTHON with duckdb, JSON and CSV beside DuckDB with one thread. IPF_TRACE_ROWS: other sizes.
 . "$TESTS/tap.sh"
 python=${PYTHON:-python3}
 rows=${IPF_TRACE_ROWS:-1000000}

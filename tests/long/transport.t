@@ -1,6 +1,6 @@
 #!/bin/bash
-# What the way between client and server did to a run: real runs without a cause have no finding. How long a busy machine holds up client or server
-# is a finding, and real: this is for a machine that is idle. cli/collect-transport has each cause, and runs in virtual time.
+# The way between client and server: real runs without a cause have no finding. How long a busy machine holds up client or server is a finding, and
+# real: this is for a machine that is idle. cli/collect-transport has each cause, and runs in virtual time.
 . "$TESTS/tap.sh"
 . "$TESTS/fixture.sh"
 

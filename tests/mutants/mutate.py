@@ -3,10 +3,10 @@
 
     mutate.py TREE [-n N] [--seed S] [FILE…]     `make mutants` calls it, with a copy of the sources that it may change
 
-Of each FILE of files.tsv, N changes (all, with 0) are drawn: a comparison, a condition, a sign or a constant turned into its neighbour, a
+From each FILE of files.tsv, N changes (all, with 0) are drawn: a comparison, a condition, a sign or a constant turned into its neighbour, a
 call left out. The sizes of arrays and calls that release memory are left alone: sanitizers notice these. A change that does not compile is not
-counted. Each that no test notices is printed, and whether equivalent.tsv says
-why none can. The last line has the counts; status 1 if more than a tenth survives in a file, besides those that are equivalent.
+counted. Each that no test notices is printed, and whether equivalent.tsv says why none can. The last line has the counts; status 1 if more
+than a tenth survives in a file, besides those that are equivalent.
 """
 import argparse
 import os
@@ -19,7 +19,7 @@ import tempfile
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-CHANGES = [  # what, into what; the first that matches at a place is taken
+CHANGES = [  # pattern, replacement; the first matching at a place is taken
     (r"<=", "<"), (r">=", ">"), (r"==", "!="), (r"!=", "=="), (r"&&", "||"), (r"\|\|", "&&"),
     (r"(?<![-<>])(?<= )<(?= )", "<="), (r"(?<![-<>])(?<= )>(?= )", ">="),
     (r"(?<= )\+(?= )", "-"), (r"(?<= )-(?= )", "+"), (r"(?<= )\*(?= )", "/"), (r"(?<= )/(?= )", "*"),
@@ -82,7 +82,7 @@ def make(tree, targets, **options):
 
 
 def build_script(tree, file, targets):
-    """What make does for these targets once the file has changed, but with sanitizers for this file, which notice what is beyond an array.
+    """make's work for these targets once the file has changed, but with sanitizers for this file, which notice accesses beyond an array.
     Without make, whose Makefile takes longer to read than the file to compile."""
     for options in ["-s"], ["V=1"]:
         made = make(tree, options + targets, stdout=subprocess.PIPE)
@@ -118,14 +118,15 @@ class Tests:
         return run(self.tree, ["tests/run", *self.others], 600) == 0
 
     def noticed(self, equivalent):
-        """Which tests notice the change, or None; "" if it does not compile. Of one that none can notice, command-line tests are not run."""
+        """Which tests notice the change, or None; "" if it does not compile. For one that none can notice, command-line tests are not
+        run."""
         if run(self.tree, ["sh", "-c", self.build_unit], 600) != 0:
             return ""
         if not self.unit_pass():
             return "unit"
         if equivalent or not self.others:
             return None
-        os.utime(self.file)  # of which there is an object with sanitizers
+        os.utime(self.file)  # a file with an object with sanitizers
         make(self.tree, ["-s", *self.programs], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         return None if self.others_pass() else "command line"
 
@@ -136,7 +137,7 @@ def table(name):
 
 
 def changes(source, file, options):
-    """What is drawn of a source: (line number from 1, the line, the changed line, the whole changed text)."""
+    """The draws from a source: (line number from 1, the line, the changed line, the whole changed text)."""
     lines = source.split("\n")
     drawn = list(places(lines))
     random.Random(f"{options.seed} {file}").shuffle(drawn)

@@ -39,7 +39,7 @@ for package in ipf libipf0 libipf-dev; do
 	same "Debian's package $package" "deb/${package}_$version-0ipf1_$(dpkg --print-architecture 2>/dev/null).deb"
 done
 
-# What the bill says of the bundle is what is in it.
+# The bill lists the bundle's real contents.
 bundle=one/ipf/.build/ipf-$version-linux-$(uname -m)
 bill=$bundle/share/doc/ipf/ipf.cdx.json
 is "$(jq -r '.components[] | "\(.hashes[0].content)  \(.name)"' "$bill" | sort -k 2)" \

@@ -1,7 +1,7 @@
 # Bare root file systems for the tests of packages: source it after tap.sh. As root, Debian: apt-get install mmdebstrap.
 # shellcheck shell=bash
 
-# What is missing; nothing if all is there.
+# Missing requirements; nothing if all is there.
 systems_lack() { # PROGRAM…
 	local program
 	[ "$(id -u)" = 0 ] || echo "root"

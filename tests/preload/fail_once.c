@@ -2,20 +2,20 @@
  *
  *     FAIL_KIND=write FAIL_FROM=1 FAIL_STEP=7 LD_PRELOAD=fail_once.so ipf-sched burst:n=3 >report 2>&1
  *
- * The first child runs undisturbed: its output is what must come out, and the number of its calls is how far the others
+ * The first child runs undisturbed: its output is the expected one, and the number of its calls is how far the others
  * go. In each further child the call FAIL_FROM, FAIL_FROM + FAIL_STEP, … fails (and all later ones with FAIL_REST=1).
  *
  * FAIL_KIND=allocation (the default) is about malloc() and its relatives, which are defined here. Every other kind is a
  * list of system calls (`kinds` below): a filter of the kernel hands each of them to this process, which counts it and
- * lets it go on or fail. So nothing escapes, whichever library made the call and however: stdio calls the kernel
- * without passing anything that can be preloaded. The programs that a child runs are none of ours.
+ * lets it go on or fail. Nothing escapes, whichever library made the call and however: stdio calls the kernel without
+ * passing anything that can be preloaded. The programs a child runs are none of ours.
  *
  * A child runs in a fresh folder, which is also its TMPDIR and HOME: name inputs by absolute paths and outputs by
  * relative ones. It must end as if nothing had happened (the same status, output and files, perhaps a warning), or with
- * status 1 and one line more on standard error, which names the failure, and with no file that the undisturbed run did
- * not have. FAIL_LOOSE=1: standard output changes from run to run, only its trailer and the number of its lines must be
- * the same. The report has a line for each child that did neither, and `N calls, M tried, K harmless, L wrong; status
- * S` at the end.
+ * status 1 and one line more on standard error, which names the failure, and with no file the undisturbed run did not
+ * have. FAIL_LOOSE=1: standard output changes from run to run, only its trailer and the number of its lines must be the
+ * same. The report has a line for each child that did neither, and `N calls, M tried, K harmless, L wrong; status S` at
+ * the end.
  */
 #include <dirent.h>
 #include <dlfcn.h>
@@ -108,11 +108,11 @@ static const struct kind kinds[] = {
 
 struct shared {
 	atomic_long calls;
-	atomic_int listener; /* of the child's filter; 0: not yet, -1: the kernel refuses */
-	void *caller;        /* of the allocation that failed */
+	atomic_int listener; /* listens to the child's filter; 0: not yet, -1: the kernel refuses */
+	void *caller;        /* the failed allocation's */
 	char what[PATH_MAX]; /* the system call that failed */
-	bool said;           /* it was about standard error: what is there does not count */
-	bool loses;          /* it said that what was written is lost: that cannot be harmless */
+	bool said;           /* it was about standard error: its text does not count */
+	bool loses;          /* it reported lost output: that cannot be harmless */
 };
 static struct shared *shared; /* NULL in the parent: nothing is counted */
 static const struct kind *kind = kinds;
@@ -138,7 +138,7 @@ static bool allocation_fails(void *caller)
 	return true;
 }
 
-/* Of the C library, or of a sanitizer. */
+/* A caller in the C library, or in a sanitizer. */
 #define NEXT(function)                                                                                                 \
 	static __typeof__(function) *next;                                                                                 \
 	if (!next)                                                                                                         \
@@ -225,7 +225,7 @@ static bool can_interrupt(pid_t pid, int nr)
 	return (caught & mask) || nr == SYS_poll || nr == SYS_ppoll || nr == SYS_epoll_wait || nr == SYS_epoll_pwait;
 }
 
-/* Says what the call is about, a file or a path, and what that means. */
+/* Names the object of the call, a file or a path, and the meaning. */
 static void describe(struct shared *counter, pid_t pid, const struct seccomp_data *call)
 {
 	char link[64], target[PATH_MAX / 2] = "";
@@ -288,7 +288,7 @@ static void make_fail(struct shared *counter, int listener, int pidfd, pid_t pid
 	if (!counter->what[0])
 		describe(counter, pid, call);
 	else if (call->args[0] == STDERR_FILENO && (call->nr == SYS_write || call->nr == SYS_writev))
-		return; /* of all further ones too: the message does not go where the output goes */
+		return; /* fails further ones too: the message does not go where the output goes */
 	answer->flags = 0;
 	if (!kind->error) {
 		do_one_byte(pidfd, pid, call, answer);
@@ -340,13 +340,13 @@ static void supervise(struct shared *counter, pid_t pid, long at)
 	close(pidfd);
 }
 
-/* ---- what a child leaves ---- */
+/* ---- a child's files ---- */
 
 struct outcome {
-	int status; /* of waitpid */
+	int status; /* by waitpid */
 	char *out, *err;
 	size_t out_len, err_len;
-	char names[PATH_MAX]; /* of the files that it left, each after a newline */
+	char names[PATH_MAX]; /* the files it left, each after a newline */
 	uint64_t files;       /* a sum over their names and contents */
 };
 static struct outcome *outcome; /* that leave_file adds to */
@@ -431,7 +431,7 @@ static void release(struct outcome *o)
 	free(o->err);
 }
 
-/* ---- what is right ---- */
+/* ---- correct results ---- */
 
 static bool has_trailer(const struct outcome *o)
 {
@@ -447,7 +447,7 @@ static size_t lines(const struct outcome *o)
 	return count;
 }
 
-/* The line that the undisturbed run did not say, if there is one, and it is the program that says it. */
+/* The line the undisturbed run did not say, if there is one, and it is the program saying it. */
 static const char *only_new_line(const struct outcome *o, const struct outcome *whole)
 {
 	static char line[4096], found[4096];
@@ -542,7 +542,7 @@ static void choose_kind(void)
 	}
 }
 
-/* What a child finds in its environment. */
+/* A child's environment. */
 static void prepare_folder(void)
 {
 	char path[PATH_MAX + 8], *here = getcwd(NULL, 0);

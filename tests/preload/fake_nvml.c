@@ -1,5 +1,5 @@
-/* A libnvidia-ml.so.1 for tests: devices whose power follows a known curve of CLOCK_MONOTONIC, so that a test can
- * compute their energy between any two times.
+/* A libnvidia-ml.so.1 for tests: devices whose power follows a known curve of CLOCK_MONOTONIC, so a test can compute
+ * their energy between any two times.
  *
  *   FAKE_NVML_DEVICES  their number (1)
  *   FAKE_NVML_CURVE    constant (300 W), sine (400 W + 300 W sin, period 7 s) or step (90 W and 690 W by turns, 4 s
@@ -67,7 +67,7 @@ static unsigned int index_of(void *device)
 	return (unsigned int)((size_t)device - 1);
 }
 
-/* What every call of a device returns. */
+/* Every call of a device returns this. */
 static int fault(void *device)
 {
 	const char *after = getenv("FAKE_NVML_AFTER");

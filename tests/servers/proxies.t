@@ -1,6 +1,6 @@
 #!/bin/bash
-# Reverse proxies that others wrote, before a simulated server: streams pass at once, nothing fails, and what each adds to TTFT and ITL
-# against the server asked directly, in turns.
+# Reverse proxies that others wrote, before a simulated server: streams pass at once, nothing fails, and each one's addition to TTFT
+# and ITL against the server asked directly, in turns.
 . "$TESTS/tap.sh"
 . "$TESTS/fixture.sh"
 . "$TESTS/servers/servers.sh"
@@ -38,7 +38,7 @@ for proxy in nginx haproxy caddy envoy; do
 done
 
 # ---- gateways and routers of model servers ---------------------------------------------------------------------------
-# Their Python and their checks take longer: ITL and TTFT that they add are shown, and only that streams pass is checked.
+# Their Python and their checks take longer: ITL and TTFT they add are shown, and only that streams pass is checked.
 if litellm_there; then
 	cat >litellm.yaml <<END
 model_list:

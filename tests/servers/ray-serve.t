@@ -1,5 +1,5 @@
 #!/bin/bash
-# Ray Serve (PyPI's ray[serve]), with a FastAPI application of two replicas that says numbers: behind its proxy.
+# Ray Serve (PyPI's ray[serve]), with a FastAPI application of two replicas saying numbers: behind its proxy.
 . "$TESTS/tap.sh"
 . "$TESTS/fixture.sh"
 . "$TESTS/servers/servers.sh"

@@ -1,5 +1,5 @@
 #!/bin/bash
-# The proxies of examples/record: a run of sessions with tools and response formats through each of them, what it recorded compared with the run, and
+# The proxies of examples/record: a run of sessions with tools and response formats through each of them, its recording compared with the run, and
 # the recording replayed against the server.
 . "$TESTS/tap.sh"
 . "$TESTS/fixture.sh"
@@ -22,7 +22,7 @@ records_of() { # FILE: how many requests are in it, or in a folder
 }
 written() { [ "$(records_of "$1")" -ge "$2" ]; }
 
-recorded() { # NAME FILE FORMAT MS LEAST: what is in FILE; starts within MS at the median; fidelity of LEAST
+recorded() { # NAME FILE FORMAT MS LEAST: the requests in FILE; starts within MS at the median; fidelity of LEAST
 	local name=$1 file=$2
 	is "$(sends "$SERVED")" 24 "$name: all are answered"
 	yes_if "$name: all are recorded" wait_for written "$file" 24
@@ -84,7 +84,7 @@ if envoy_record "$DIRECT"; then
 		"Envoy: its access log has arrivals and sessions"
 	rm -rf tap access.jsonl
 	envoy_record "$DIRECT"
-	: >access.jsonl # of the look whether it is up
+	: >access.jsonl # the request that checked whether it is up
 	left Envoy access.jsonl envoy-access --input-tokens 20 --output-tokens 400
 else
 	skip envoy "not installed"

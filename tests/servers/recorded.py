@@ -1,9 +1,9 @@
-"""Requests for a run that is recorded, and how what a proxy recorded differs from that run.
+"""Requests for a recorded run, and the differences of a proxy's recording from that run.
 
     recorded.py make >requests.jsonl             # sessions with tools and response formats, as `ipf-prep openai-log` reads them
     recorded.py differ TRACE RESULTS RECORDED    # JSON: differences, and by how many ms starts differ
 
-TRACE and RESULTS (NDJSON) are those of the run, RECORDED is the trace of what was recorded of it.
+TRACE and RESULTS (NDJSON) are those of the run, RECORDED is the trace of its recording.
 """
 
 import json

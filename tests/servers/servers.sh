@@ -4,7 +4,7 @@
 #     serve /models "$servers/light/bin/mockllm" start -h 127.0.0.1 -p PORT    # $SERVED, when it answers; PORT: a free one
 #     matrix "$SERVED" gpt-4                     # everything that ipf does, held against what a second client sees
 #
-# What is installed for them is kept in $IPF_PEER_SERVERS, outside of the tree.
+# Their installed files are kept in $IPF_PEER_SERVERS, outside of the tree.
 # shellcheck shell=bash
 servers=${IPF_PEER_SERVERS:-/var/tmp/ipf-servers}
 PATH=$BIN:$PATH
@@ -122,9 +122,9 @@ serve_stop() {
 	wait "$served_pid" 2>/dev/null || true # it ends by the signal
 }
 
-# ---- what is tried ---------------------------------------------------------------------------------------------------
+# ---- trials ---------------------------------------------------------------------------------------------------
 
-# Everything that ipf does, held against what a second client and the server itself say. A test says what its server has, and what it cannot do:
+# All of ipf, compared with a second client and the server itself. A test names its server's abilities, and its limits:
 #
 #   API=NAME            the descriptor (openai-chat); the second client knows openai-chat only
 #   KEY=TOKEN           the server wants this bearer token
@@ -142,7 +142,7 @@ asked() { # ARGUMENTS OF ipf-fire…
 	ipf-fire -q --force -u "$URL" --api "${API:-openai-chat}" "${more[@]}" "$@"
 }
 
-fired() { # NAME STAGE ARGUMENTS OF ipf-fire…: $1.records, .results, .json of what came of it. TRACE: its prompts
+fired() { # NAME STAGE ARGUMENTS OF ipf-fire…: $1.records, .results, .json of its outcome. TRACE: its prompts
 	local name=$1 stage=$2
 	shift 2
 	ipf-sched -q "$stage" -t "${TRACE:-prompts.trace}" -o "$name.sched"
@@ -152,9 +152,9 @@ fired() { # NAME STAGE ARGUMENTS OF ipf-fire…: $1.records, .results, .json of 
 }
 
 counts() { jq -c '.total.requests | [.ok, .failed]' "$1.json"; }
-rows() { zstd -qdcf "$1" | jq -c 'select(.n != null)'; } # of results
-connections() { zstd -qdcf "$1.records" | jq -nr '[inputs | .connection.id? // empty] | unique | length'; } # of a run
-prompts() { zstd -qdcf "$1" | jq -c 'select(.id != null)'; } # of a trace
+rows() { zstd -qdcf "$1" | jq -c 'select(.n != null)'; } # members of results
+connections() { zstd -qdcf "$1.records" | jq -nr '[inputs | .connection.id? // empty] | unique | length'; } # a run's
+prompts() { zstd -qdcf "$1" | jq -c 'select(.id != null)'; } # a trace's
 
 refused() { # NAME WHAT: all five requests, with the server's reason
 	is "$(counts "$1")" "[0,5]" "$2: refused"
@@ -198,7 +198,7 @@ closed_loop() {
 	between "$(jq '.total.in_flight.max' closed.json)" 1 4 "closed loop: four at a time at most"
 }
 
-sessions() { # of three turns, each with the server's own answers
+sessions() { # sessions of three turns, each with the server's own answers
 	ipf-prep synthetic --sessions 4 --turns 3 --input-tokens 20 --output-tokens "${OUTPUT:-16}" -q -o sessions.trace
 	TRACE=sessions.trace fired sessions "closed:users=2,n=4" --history live
 	is "$(counts sessions)" "[12,0]" "sessions: all turns are answered"
@@ -231,7 +231,7 @@ errors() {
 	fi
 }
 
-published() { # what the server counts of a run is what we count
+published() { # the server's counts of a run are ours
 	ipf-sched -q constant:rate=4,n=40 -t prompts.trace -o published.sched
 	asked published.sched 2>"$ERR" | ipf-collect -q --scrape "server=$URL" --every 200ms -o published.results 2>>"$ERR"
 	ipf-report -q -f json published.results >published.json
@@ -241,7 +241,7 @@ published() { # what the server counts of a run is what we count
 	echo "# client and server, means in ms: $(jq -c '.server.comparison | {ttft_ms, tpot_ms, e2e_ms} | map_values(select(. != null) | [.client.mean, .server.mean])' published.json)"
 }
 
-asks() { # NAME API MODEL URL [ARGUMENTS…]: a model that says 16 numbers, and one that does not exist
+asks() { # NAME API MODEL URL [ARGUMENTS…]: a model saying 16 numbers, and one that does not exist
 	local name=$1
 	API=$2 MODEL=$3 URL=$4
 	shift 4

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""tiny_model.py FOLDER [--gguf FILE] [--lora FOLDER]…: a Llama of random weights, for servers that others wrote: what Transformers and vLLM read,
-the same model for llama.cpp (needs the package gguf), and adapters for it. Needs numpy.
+"""tiny_model.py FOLDER [--gguf FILE] [--lora FOLDER]…: a Llama of random weights, for servers that others wrote: the files of Transformers and
+vLLM, the same model for llama.cpp (needs the package gguf), and adapters for it. Needs numpy.
 
-Its tokens are all bytes, and 254 words of six letters. The weights are such that it says nothing but words: what it says is whole text at
-every token, and as many tokens when it is read back; without sampling, every server says the same."""
+Its tokens are all bytes, and 254 words of six letters. The weights are such that it says nothing but words: its output is whole text at every
+token, and as many tokens when it is read back; without sampling, every server says the same."""
 import argparse, json, os, random, struct
 
 import numpy
@@ -63,7 +63,7 @@ def save_gguf(path, vocab, tensors):
              "self_attn.v_proj": "attn_v", "self_attn.o_proj": "attn_output", "mlp.gate_proj": "ffn_gate", "mlp.up_proj": "ffn_up",
              "mlp.down_proj": "ffn_down", "input_layernorm": "attn_norm", "post_attention_layernorm": "ffn_norm", "model.layers": "blk"}
     for name, tensor in tensors.items():
-        if "q_proj" in name or "k_proj" in name:  # pairs that are turned lie side by side here
+        if "q_proj" in name or "k_proj" in name:  # pairs turned lie side by side here
             tensor = tensor.reshape(HEADS, 2, HIDDEN // HEADS // 2, HIDDEN).swapaxes(1, 2).reshape(HIDDEN, HIDDEN)
         for theirs, its in names.items(): name = name.replace(theirs, its)
         out.add_tensor(name, numpy.ascontiguousarray(tensor))

@@ -1,5 +1,4 @@
-/* main() of the unit tests of a program: runs the files that are named, one after another, or lists them without a
- * name.
+/* main() of the unit tests of a program: runs the files named, one after another, or lists them without a name.
  *
  *     .build/unit/sched test_sched_rational
  *

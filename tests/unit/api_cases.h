@@ -1,4 +1,4 @@
-/* A descriptor of a test's own with one member changed, and what is said of it. */
+/* A descriptor of a test's own with one member changed, and its error. */
 #ifndef IPF_TEST_API_CASES_H
 #define IPF_TEST_API_CASES_H
 

@@ -1,4 +1,4 @@
-/* A text that a byte window reads in chunks, as small as a test wants. */
+/* A text a byte window reads in chunks, as small as a test wants. */
 #ifndef IPF_TEST_CHUNKED_TEXT_H
 #define IPF_TEST_CHUNKED_TEXT_H
 

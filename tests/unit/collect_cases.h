@@ -1,8 +1,8 @@
 /* Awkward servers, as data: the reads in which a response came, and the row of results that is expected. Used by the
  * tests of response parsing (test_collect_response.c).
  *
- * Read i comes at (i + 1) × 10 ms; the request starts at 0. An empty read only lets time pass. Expected: what
- * summary() in the test prints.
+ * Read i comes at (i + 1) × 10 ms; the request starts at 0. An empty read only lets time pass. Expected: the output of
+ * summary() in the test.
  */
 #ifndef COLLECT_CASES_H
 #define COLLECT_CASES_H

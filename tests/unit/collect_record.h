@@ -1,5 +1,5 @@
-/* A response that came in one read, and the descriptor that it is read by: for tests of what ipf-collect makes of one
- * response. Include cmocka.h first.
+/* A response coming in one read, and its descriptor: for tests of ipf-collect's row for one response. Include cmocka.h
+ * first.
  */
 #ifndef COLLECT_RECORD_H
 #define COLLECT_RECORD_H

@@ -1,5 +1,5 @@
-/* What the tests of the arrivals' distributions share. Every test prints its seed; IPF_TEST_SEED runs it with
- * another. The bounds are those of one failure in some ten thousand seeds. */
+/* Common to the tests of the arrivals' distributions. Every test prints its seed; IPF_TEST_SEED runs it with another.
+ * The bounds are those of one failure in some ten thousand seeds. */
 #ifndef IPF_TEST_SCHED_ARRIVALS_H
 #define IPF_TEST_SCHED_ARRIVALS_H
 

@@ -70,7 +70,7 @@ static void a_turn_waits_for_the_one_before(void **state)
 	offer(e, 7, IPF_ABSENT, &used);
 	assert_string_equal(used.data, "2 7 8 9 10 ");
 	buffer_clear(&used);
-	offer(e, 20, 19, &used); /* what they continue never comes */
+	offer(e, 20, 19, &used); /* the requests they continue never come */
 	offer(e, 21, 20, &used);
 	offer(e, 5, 5, &used);
 	assert_string_equal(used.data, "5 ");

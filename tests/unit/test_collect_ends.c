@@ -12,7 +12,7 @@
 
 #include "collect_record.h"
 
-/* What ends a response, what does not although it looks like it, and what comes after the end. */
+/* Ends of a response, values that are none although they look like it, and content after the end. */
 
 static struct response response;
 static struct measure measure;
@@ -101,7 +101,7 @@ static void the_vocabulary_holds_for_every_end(void **state)
 	          "\"finish_words\":{\"true\":null,\"false\":\"stop\"},\"end\":{\"when\":[\"/done\"]}}",
 	          slice_of("{\"t\":\"a\",\"more\":true,\"done\":false}\n{\"t\":\"b\",\"more\":false,\"done\":true}\n"),
 	          "ok 2\"stop\"");
-	/* of several choices, one that goes on does not hide one that ends */
+	/* several choices', one that goes on does not hide one that ends */
 	parsed_as("\"response\":{\"framing\":\"ndjson\",\"text\":[\"/c/*/t\"],\"finish\":[\"/c/*/f\"],"
 	          "\"finish_words\":{\"NOT_YET\":null},\"end\":{\"when\":[\"/c/*/f\"]}}",
 	          slice_of("{\"c\":[{\"t\":\"a\",\"f\":\"NOT_YET\"},{\"t\":\"b\",\"f\":\"NOT_YET\"}]}\n"
@@ -127,7 +127,7 @@ static void the_vocabulary_holds_for_every_end(void **state)
 #define MESSAGE(len, text) "\0\0\0\0" len "\x0a\x01" text
 #define BYTES(text)        ((struct slice){text, sizeof(text) - 1})
 
-/* What a server may leave out means the same if it sends it. */
+/* A member a server may leave out means the same if it sends it. */
 static void a_default_with_presence_ends_nothing(void **state)
 {
 	(void)state;

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-/* What was read, a line each: TYPE NAME{LABEL=VALUE,…} VALUE */
+/* The lines read: TYPE NAME{LABEL=VALUE,…} VALUE */
 static struct buffer read_back;
 
 static void note(void *data, const struct exposition_series *s)

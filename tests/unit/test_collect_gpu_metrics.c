@@ -1,4 +1,4 @@
-/* What exporters say of accelerators, read value by value. Fixtures: tests/data/gpu. */
+/* The exporters' metrics of accelerators, read value by value. Fixtures: tests/data/gpu. */
 #include "unit.h"
 
 #include "absent.h"

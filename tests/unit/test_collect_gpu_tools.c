@@ -1,4 +1,4 @@
-/* What the tools for accelerators print, read value by value; and tools that misbehave. Fixtures: tests/data/gpu. */
+/* The output of the tools for accelerators, read value by value; and tools that misbehave. Fixtures: tests/data/gpu. */
 #include "unit.h"
 
 #include "absent.h"
@@ -224,7 +224,7 @@ static void test_tool(void **state)
 	close(leak);
 }
 
-/* The pid that the script printed into a file is gone. */
+/* The pid the script printed into a file is gone. */
 static void assert_gone(const char *file)
 {
 	char text[32] = "", path[64];
@@ -247,7 +247,7 @@ static void test_tool_limits(void **state)
 	assert_gone("gpu-tool.pid");
 	assert_int_equal(sh("yes", 60 * NS_PER_S, 100000, -1), -1);
 	assert_string_equal(error.text, "sh: printed more than 100000 bytes");
-	/* a child that it leaves behind keeps the pipe, but nobody waits for it */
+	/* a child it leaves behind keeps the pipe, but nobody waits for it */
 	assert_int_equal(sh("sleep 1000 & echo $! >gpu-tool.pid; echo done", 60 * NS_PER_S, 100, -1), 0);
 	assert_string_equal(output.data, "done\n");
 	assert_gone("gpu-tool.pid");

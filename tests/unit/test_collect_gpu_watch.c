@@ -1,5 +1,5 @@
-/* Devices that are watched while a run lasts: lines, energy of a known power curve over real sampling, and sources that
- * fail, vanish or hang. */
+/* Devices watched while a run lasts: lines, energy of a known power curve over real sampling, and sources that fail,
+ * vanish or hang. */
 #include "unit.h"
 
 #include "absent.h"
@@ -217,7 +217,7 @@ static void test_vanishes(void **state)
 	release(w);
 }
 
-/* A driver that hangs delays the end by little, and what was measured before stays. */
+/* A driver that hangs delays the end by little, and earlier measurements stay. */
 static void test_hangs(void **state)
 {
 	(void)state;

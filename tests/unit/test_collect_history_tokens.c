@@ -1,4 +1,4 @@
-/* What later turns have of the turns before them, in bounded memory. */
+/* The common parts of later turns with the turns before them, in bounded memory. */
 #include "unit.h"
 
 #include "absent.h"
@@ -75,7 +75,7 @@ static void turns_are_held_against_the_one_before(void **state)
 	history_tokens_free(h);
 }
 
-/* The oldest turns are forgotten, so that sessions without end take no more memory. */
+/* The oldest turns are forgotten, so sessions without end take no more memory. */
 static void the_last_turns_are_kept(void **state)
 {
 	(void)state;
@@ -105,7 +105,7 @@ static void the_last_turns_are_kept(void **state)
 	history_tokens_free(h);
 }
 
-/* What has been continued is forgotten first, so that turns that wait for their continuation stay. */
+/* Continued turns are forgotten first, so turns waiting for their continuation stay. */
 static void continued_turns_are_forgotten_first(void **state)
 {
 	(void)state;

@@ -167,7 +167,7 @@ static void test_the_clock_of_the_records(void **state)
 
 struct seen {
 	atomic_int first, next, last, waited, woken;
-	int64_t at[64]; /* of SAMPLER_NEXT */
+	int64_t at[64]; /* times for SAMPLER_NEXT */
 	int64_t busy_ns;
 	bool signalled;
 	pthread_mutex_t lock;

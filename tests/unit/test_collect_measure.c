@@ -33,7 +33,7 @@ static void scene_begin(struct scene *s, const int64_t *times, size_t count)
 	s->response.reasoning_tokens = s->response.cached_tokens = s->response.total_tokens = IPF_ABSENT;
 	s->response.events = s->events;
 	s->response.events_count = count;
-	/* what is behind them is not looked at */
+	/* later chunks are not looked at */
 	for (size_t i = 0; i < sizeof s->events / sizeof *s->events; i++)
 		s->events[i] = i < count ? (struct response_event){.t_ns = times[i], .usage_tokens = IPF_ABSENT}
 		                         : (struct response_event){INT64_MAX / 4, 7, 70000, 7, 7, EVENT_TOOL, 0};
@@ -101,7 +101,7 @@ static void figures_are(size_t at, const int64_t *got, const int64_t *expected, 
 	figures_are(at_, (const int64_t[]){__VA_ARGS__}, expected_, sizeof(int64_t[]){__VA_ARGS__} / sizeof(int64_t))
 #define NONE IPF_ABSENT
 
-/* What a request waited for before it started at 170. */
+/* A request's waits before it started at 170. */
 static void waits_before_the_start(void **state)
 {
 	static const struct {
@@ -136,7 +136,7 @@ static void sending(void **state)
 		{NONE, NONE, NONE, NONE, NONE, NONE, 1, {NONE, NONE, NONE}},
 		{NONE, NONE, NONE, NONE, 25, 30, 1, {20, NONE, NONE}},
 		{NONE, NONE, NONE, NONE, 25, NONE, 1, {15, NONE, NONE}},
-		{NONE, NONE, NONE, NONE, 25, 30, 14600, {20, NONE, NONE}}, /* what is sent at once */
+		{NONE, NONE, NONE, NONE, 25, 30, 14600, {20, NONE, NONE}}, /* parts sent at once */
 		{NONE, NONE, NONE, NONE, 25, 30, 14601, {15, NONE, NONE}},
 		{NONE, NONE, NONE, NONE, 35, 30, 14601, {20, NONE, NONE}},
 		{NONE, NONE, NONE, NONE, NONE, 30, 14601, {20, NONE, NONE}},
@@ -296,7 +296,7 @@ static void replicas_are_named_by_a_header(void **state)
 
 /* ---- tokens ---- */
 
-/* What of a count by the server is believed, and what else is known. */
+/* The believed part of a count by the server, and other known counts. */
 static void the_best_count_of_tokens_is_used(void **state)
 {
 	static const struct {
@@ -392,7 +392,7 @@ static void a_whole_response_has_no_first_token(void **state)
 	}
 }
 
-/* The tokens of the first event, by its usage alone: what follows must not be less. */
+/* The tokens of the first event, by its usage alone: later ones must not be less. */
 static void usage_of_the_first_event(void **state)
 {
 	static const struct {
@@ -472,7 +472,7 @@ static void three_counts_stand_side_by_side(void **state)
 	scene_measure(&s);
 	assert_int_equal(s.row.output_tokens_tokenizer, IPF_ABSENT);
 	s.response.includes_prompt = false;
-	buffer_clear(&s.response.content); /* of data: there is nothing to count */
+	buffer_clear(&s.response.content); /* data: there is nothing to count */
 	for (size_t i = 0; i < 3; i++)
 		s.events[i].content_end = 0;
 	scene_measure(&s);
@@ -616,7 +616,7 @@ static void fluidity_carries_time_saved_over(void **state)
 	assert_int_equal(s.row.deadlines, 9);
 	assert_int_equal(s.row.deadlines_met, 9);
 
-	/* of two that come late together the second is early */
+	/* if two come late together the second is early */
 	s.options.deadline_ns = 5;
 	scene_measure(&s);
 	assert_int_equal(s.row.deadlines, 9);
@@ -661,7 +661,7 @@ static void a_sample_is_a_token(void **state)
 	assert_int_equal(s.row.itl_mean_ns, IPF_ABSENT);
 	assert_int_equal(s.row.itl_max_ns, 60);
 
-	/* by the usage that goes along: 2 tokens, 3, none, 4; the third gap's 20 + 60 are shared by the last event's */
+	/* by the usage going along: 2 tokens, 3, none, 4; the third gap's 20 + 60 are shared by the last event's */
 	const int64_t usage[] = {2, 5, 5, 9};
 	for (size_t i = 0; i < 4; i++)
 		s.events[i].usage_tokens = usage[i];
@@ -688,7 +688,7 @@ static void a_sample_is_a_token(void **state)
 	assert_int_equal(s.row.tpot_corrected_ns, IPF_ABSENT);
 
 	for (size_t i = 0; i < 4; i++)
-		s.events[i].usage_tokens = 0; /* a server that counts nothing while it streams */
+		s.events[i].usage_tokens = 0; /* a server counting nothing while it streams */
 	scene_measure(&s);
 	assert_true(s.measure.tokens_unknown);
 
@@ -701,7 +701,7 @@ static void a_sample_is_a_token(void **state)
 	scene_end(&s);
 }
 
-/* How many tokens the first event brought, by everything that a server may say of it. */
+/* How many tokens the first event brought, by everything a server may say of it. */
 static void tokens_of_the_first_event(void **state)
 {
 	(void)state;
@@ -780,7 +780,7 @@ static void stalls_are_long_gaps(void **state)
 	(void)state;
 	const int64_t ms = 1000000;
 	struct scene s;
-	/* gaps 8 100 101 8 8: the median is 8, ten of it are less than 100 ms, so only what is over 100 counts */
+	/* gaps 8 100 101 8 8: the median is 8, ten of it are less than 100 ms, so only the excess over 100 counts */
 	scene_begin(&s, (const int64_t[]){0, 8 * ms, 108 * ms, 209 * ms, 217 * ms, 225 * ms}, 6);
 	scene_measure(&s);
 	assert_int_equal(s.row.stalls, 1);
@@ -809,7 +809,7 @@ static void stalls_are_long_gaps(void **state)
 	scene_measure(&s);
 	assert_int_equal(s.row.stalls, 0);
 	scene_end(&s);
-	/* none is longer than what counts at least */
+	/* none is longer than the least that counts */
 	scene_begin(&s, (const int64_t[]){0, ms, 101 * ms, 102 * ms}, 4);
 	scene_measure(&s);
 	assert_int_equal(s.row.stalls, 0);

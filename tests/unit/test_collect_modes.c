@@ -16,7 +16,7 @@
 
 #include "collect_record.h"
 
-/* Other kinds of servers: what a descriptor says of them is followed. */
+/* Other kinds of servers: their descriptor is followed. */
 
 #define HEAD                                                                                                           \
 	"{\"ipf\":\"api\",\"version\":1,\"name\":\"x\",\"method\":\"POST\",\"path\":\"/\",\"request\":{\"body\":{}},"
@@ -110,7 +110,7 @@ static void the_whole_text_each_time(void **state)
 		cumulative, RECORD_OK,
 		"data: {\"thoughts\":\"hm\"}\n\ndata: {\"thoughts\":\"hm\",\"text\":\"a\"}\n\ndata: {\"thoughts\":\"hm\",\"text\":\"ab\"}\n\ndata: [DONE]\n\n",
 		"ok \"hm\"\"ab\" 3 1(1)\"tokenizer\"");
-	/* taken back and said otherwise: the text is what the server said last, and what differs is new */
+	/* taken back and said otherwise: the text is the server's last one, and the differing part is new */
 	says(cumulative, RECORD_OK, "data: {\"text\":\"abc\"}\n\ndata: {\"text\":\"abd\"}\n\ndata: [DONE]\n\n",
 	     "ok \"abd\" 2 1(1)\"tokenizer\"");
 	says(cumulative, RECORD_OK,
@@ -120,7 +120,7 @@ static void the_whole_text_each_time(void **state)
 	     "de\" 3 2(2)\"tokenizer\"");
 }
 
-/* So many characters of what was said stay: a byte more or less of them would be seen here. */
+/* This many characters of the earlier text stay: a byte more or less of them would be seen here. */
 static const char prefix[] =
 	"{\"ipf\":\"api\",\"version\":1,\"name\":\"p\",\"method\":\"POST\",\"path\":\"/\",\"request\":{\"body\":{}},"
 	"\"response\":{\"framing\":\"sse\",\"text_mode\":\"prefix\",\"text\":[\"/t\"],\"prefix_len\":[\"/k\"],\"end\":{\"data\":\"[DONE]\"}}}";
@@ -169,7 +169,7 @@ static void events_with_types(void **state)
 		"\"in-band\"  0");
 }
 
-/* Of the answer's text the first pointer that leads somewhere counts, of a tool call all. */
+/* For the answer's text the first pointer leading somewhere counts, for a tool call all. */
 static void alternatives_and_all(void **state)
 {
 	(void)state;
@@ -205,7 +205,7 @@ static void gaps_of_models(struct stream_reader *reader)
 	                {"itl_high_ns", 2, 5, 5, 37, NULL, 0},
 	                {"itl_ns", 2, 3, 10, 30, "a", 0},
 	                {"itl_ns", 2, 1, 5, 5, "b", 0},
-	                {"itl_by_position_ns", 2, 3, 5, 10, NULL, 1}, /* of three answers */
+	                {"itl_by_position_ns", 2, 3, 5, 10, NULL, 1}, /* three answers */
 	                {"itl_by_position_ns", 2, 2, 30, 30, NULL, 2},
 	                {"itl_ns", 3, 1, 5, 5, NULL, 0}, /* the mean of a request has no position */
 	                {"itl_low_ns", 3, 1, 5, 5, NULL, 0},

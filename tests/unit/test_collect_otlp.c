@@ -1,4 +1,4 @@
-/* Spans as protocol buffers, their batches, and what receivers answer. cli/collect-otlp compares whole spans with rows.
+/* Spans as protocol buffers, their batches, and receivers' answers. cli/collect-otlp compares whole spans with rows.
  */
 #include "unit.h"
 

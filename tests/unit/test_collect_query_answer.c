@@ -1,4 +1,4 @@
-/* Answers of the Prometheus API: the parts that are read, and what is refused. */
+/* Answers of the Prometheus API: the parts read, and refusals. */
 #include "scrape/query_answer.h"
 #include "unit.h"
 

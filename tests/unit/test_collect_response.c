@@ -141,7 +141,7 @@ static void every_case_is_understood(void **state)
 	assert_int_equal(wrong, 0);
 }
 
-/* The row as a line, less what may depend on how the bytes were split. */
+/* The row as a line, less the members that may depend on how the bytes were split. */
 static void line_of(struct made *m, struct buffer *line)
 {
 	struct result row;

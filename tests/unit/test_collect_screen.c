@@ -1,4 +1,4 @@
-/* What is drawn on a terminal: widths, sparklines, and lines that are drawn again in place. */
+/* Drawing on a terminal: widths, sparklines, and lines drawn again in place. */
 #include "view/screen.h"
 #include "view/sparkline.h"
 #include "cli/terminal.h"

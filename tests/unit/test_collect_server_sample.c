@@ -2,7 +2,7 @@
 
 #include "scrape/server_sample.h"
 
-/* Two scrapes of one server, and what the sample says. */
+/* Two scrapes of one server, and the sample made of them. */
 static struct snapshot now, before;
 static struct own_metrics own;
 
@@ -190,7 +190,7 @@ static void test_microseconds_and_request_types(void **state)
 	       "\"queue_ns\":{\"count\":2,\"sum\":300000}}}");
 }
 
-/* llama.cpp counts the tokens that it computed and those that it found apart. */
+/* llama.cpp counts the tokens it computed and those it found apart. */
 static void test_llama_cpp_input(void **state)
 {
 	(void)state;

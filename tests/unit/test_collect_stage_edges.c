@@ -1,4 +1,4 @@
-/* When stages begin and end, by schedule and records, and the tokens that came before. */
+/* When stages begin and end, by schedule and records, and the tokens coming before. */
 #include "unit.h"
 
 #include "absent.h"
@@ -88,7 +88,7 @@ static void after_a_drain(void **state)
 	assert_non_null(edges = stage_edges_new(&schedule));
 	ended(edges, 0, 320);
 	assert_string_equal(lists(edges, 1), "[200,320,520][2,3,5]");
-	ended(edges, 7, 999); /* of no stage */
+	ended(edges, 7, 999); /* no stage's */
 	stages[0].arrivals = 0;
 	stage_edges_free(edges);
 	assert_non_null(edges = stage_edges_new(&schedule));

@@ -12,8 +12,8 @@
 
 #include "collect_record.h"
 
-/* Which responses were streamed and so have a first token, and which came in one piece: by what came, not by what was
- * asked for. */
+/* Which responses were streamed and so have a first token, and which came in one piece: by the bytes received, not by
+ * the request. */
 
 #define WHOLE_HALF                                                                                                     \
 	",\"response_whole\":{\"framing\":\"json\",\"text\":[\"/all\",\"/t\"],\"usage\":{\"output_tokens\":[\"/n\"]},"     \
@@ -74,7 +74,7 @@ static const struct streaming_case cases[] = {
 	{grpc, true, 0, "\0\0\0\0\3\x0a\1a", 8, NULL}, /* a message of a stream */
 	{grpc, false, 0, "\0\0\0\0\3\x0a\1a", 8, "not-asked"},
 	{grpc, false, 0, "\0\0\0\0\3\x0a\1a\0\0\0\0\3\x0a\1b", 16, NULL},
-	/* failures have no reason, but what is known of them */
+	/* failures have no reason, but all known values */
 	{sse, true, 0, "{\"error\":\"no\"}", 0, "-"},
 	{sse, true, 0, "data: {\"t\":\"a\"}\n\n", 0, "-"},
 };

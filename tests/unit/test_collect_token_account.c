@@ -1,4 +1,4 @@
-/* Which count of tokens holds, out of all that a response says of them. */
+/* Which count of tokens holds, out of all a response says of them. */
 #include "unit.h"
 
 #include "absent.h"
@@ -9,7 +9,7 @@ struct answer {
 	const char *what;
 	int events, bytes;
 	int64_t output, reasoning, total, input, asked, tokenizer;
-	int thoughts; /* of the events, those with reasoning, from the first on */
+	int thoughts; /* the events', those with reasoning, from the first on */
 	int64_t tokens, hidden;
 	enum token_source source;
 	enum result_doubt doubt;

@@ -19,7 +19,7 @@ static struct result measured(const int64_t *times, const int64_t *tokens, size_
 	return row;
 }
 
-/* One token in each read: nothing is said, so that rows stay small. */
+/* One token in each read: nothing is said, so rows stay small. */
 static void single(void **state)
 {
 	const int64_t times[] = {10, 20, 30}, tokens[] = {1, 1, 1};

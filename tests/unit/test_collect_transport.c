@@ -36,7 +36,7 @@ static const char *kind(const struct scene *s, size_t i)
 	return json_string_value(json_object_get(json_array_get(s->findings, i), "finding"));
 }
 
-/* A streamed response that starts at `start_ns`; `at_ns` has the time of each event. */
+/* A streamed response starting at `start_ns`; `at_ns` has the time of each event. */
 static void add(struct scene *s, int64_t start_ns, const int64_t *at_ns, size_t count)
 {
 	record_init(&s->record);
@@ -75,7 +75,7 @@ static void steady_responses_have_none(void **state)
 {
 	(void)state;
 	uint64_t seed = test_seed("steady_responses_have_none");
-	/* steps from 1 to 250 ms: also those of the timers that are looked for */
+	/* steps from 1 to 250 ms: also those of the timers looked for */
 	for (int64_t step_ms = 1; step_ms <= 250; step_ms += 3) {
 		struct scene s;
 		int64_t at_ns[EVENTS];

@@ -72,7 +72,7 @@ static bool put(struct until_stable *u, int64_t stage, int64_t end_ns, int64_t e
 	return until_stable_row(u, &row);
 }
 
-/* Requests of 100 ms that end every 100 ms, the first at t0 + 100 ms, until it is stable; returns when, or IPF_ABSENT.
+/* Requests of 100 ms ending every 100 ms, the first at t0 + 100 ms, until it is stable; returns when, or IPF_ABSENT.
  */
 static int64_t steady_rows(struct until_stable *u, int64_t stage, int64_t from_ns, int64_t until_ns)
 {
@@ -82,8 +82,8 @@ static int64_t steady_rows(struct until_stable *u, int64_t stage, int64_t from_n
 	return IPF_ABSENT;
 }
 
-/* Windows of 1 s from 5 s on, in which ten requests end: each at its beginning, but the first at 5.1 s, so that the
- * first window has nine. The windows of 6, 7 and 8 s agree: that is known at 9 s + 0.1 s, the first line late enough.
+/* Windows of 1 s from 5 s on, in which ten requests end: each at its beginning, but the first at 5.1 s, so the first
+ * window has nine. The windows of 6, 7 and 8 s agree: that is known at 9 s + 0.1 s, the first line late enough.
  */
 static void three_equal_windows_are_stable(void **state)
 {

@@ -1,4 +1,4 @@
-/* What the view knows: the last seconds, and the latest samples. */
+/* The view's state: the last seconds, and the latest samples. */
 #include "absent.h"
 #include "clock.h"
 #include "view/live_samples.h"
@@ -63,7 +63,7 @@ static void old_seconds_are_forgotten(void **state)
 	add_row(&r, 0, 1, 1000); /* came too late */
 	recent_values(&r, RECENT_OUTPUT_TOKENS, values);
 	assert_true(values[0] == 2 * RECENT_SECONDS);
-	/* a gap that is longer than the ring */
+	/* a gap longer than the ring */
 	add_row(&r, 10 * RECENT_SECONDS * NS_PER_S, 1, 7);
 	assert_int_equal(recent_values(&r, RECENT_OUTPUT_TOKENS, values), RECENT_SECONDS);
 	assert_true(values[0] == 0 && values[RECENT_SECONDS - 1] == 7);

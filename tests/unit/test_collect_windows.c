@@ -1,4 +1,4 @@
-/* What a request adds to the windows of the run: each member against cases computed by hand. Times are in tenths of a
+/* A request's additions to the windows of the run: each member against cases computed by hand. Times are in tenths of a
  * second, windows are of one second. */
 #include "unit.h"
 
@@ -12,7 +12,7 @@ static int64_t tenths(double n)
 	return (int64_t)(n * (double)TENTH);
 }
 
-/* A request: its row, and what stands behind it. */
+/* A request: its row, and its sources. */
 struct request {
 	struct result row;
 	struct record record;
@@ -61,7 +61,7 @@ static void add(struct series *s, const struct request *r, int64_t offset_ns)
 	assert_int_equal(row_windows_add(s, &o, &err), 0);
 }
 
-/* All lines, of which the expected ones leave out what they have in common. */
+/* All lines, of which the expected ones leave out their common part. */
 static void assert_series(struct series *s, const char *expected)
 {
 	struct buffer line = {0}, all = {0};
@@ -184,7 +184,7 @@ static void exceptions(void **state)
 												"\"failed_output_tokens\":9}\n");
 }
 
-/* Before the start of the run, and a client that began 2.5 s after the first one. */
+/* Before the start of the run, and a client beginning 2.5 s after the first one. */
 static void negative_and_moved(void **state)
 {
 	struct series *s = series_new(10 * TENTH, 0);

@@ -177,7 +177,7 @@ static void test_exact_output_and_parameters(void **state)
 	assert_int_equal(body_renderer_add_param(c.options.params, "max_tokens=null", &err), 0);
 	assert_int_equal(body_renderer_add_param(c.options.params, "stop=[\"$model\", \"$$\", \"a=b\"]", &err), 0);
 	assert_int_equal(body_renderer_add_param(c.options.params, "stream_options={}", &err), 0);
-	/* a parameter takes the place of the API's own, whole; what a list names is no field */
+	/* a parameter takes the place of the API's own, whole; a list's names are no fields */
 	assert_body(
 		&c,
 		"{\"messages\":[],\"max_tokens\":null,\"stream\":true,\"stream_options\":{},\"ignore_eos\":true,\"min_tokens\":16,"

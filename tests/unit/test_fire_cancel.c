@@ -54,7 +54,7 @@ static void test_shares_of_all_and_of_none(void **state)
 	assert_non_null(strstr(err.text, "got \"1s\""));
 }
 
-/* Sets and takes at different rates, so that the ring wraps around and grows while wrapped. */
+/* Sets and takes at different rates, so the ring wraps around and grows while wrapped. */
 static void test_deadlines_come_in_order(void **state)
 {
 	struct deadlines *a = deadlines_new(2);

@@ -56,7 +56,7 @@ static void write_stream(const char *path, const char *kind, const struct schedu
 	json_decref(header);
 }
 
-/* ---- what is counted ---- */
+/* ---- counts ---- */
 
 static const char *const two_stages[] = {"{\"n\":0,\"at_ns\":0,\"req\":0,\"stage\":0}",
                                          "{\"n\":1,\"req\":1,\"stage\":0,\"after\":[0],\"wait_ns\":5}",
@@ -131,7 +131,7 @@ static void test_who_waits_for_whom(void **state)
 	assert_false(concurrency_bound_independent("/nonexistent"));
 }
 
-/* ---- what follows ---- */
+/* ---- conclusions ---- */
 
 static int64_t least(const struct schedule_stage *stages, size_t i, const struct concurrency_bound *bounds,
                      bool independent)

@@ -1,4 +1,4 @@
-/* Live histories: what later turns continue, and that nothing is kept of sessions that are over. */
+/* Live histories: the answers that later turns continue, and that nothing is kept of sessions that are over. */
 #include "unit.h"
 
 #include "absent.h"
@@ -8,7 +8,7 @@
 
 enum { SESSIONS = 400, TURNS_MOST = 4, READ_AHEAD = 40 };
 
-/* A turn of the test: its place in the run, and what has become of it. */
+/* A turn of the test: its place in the run, and its state. */
 struct turn {
 	struct job *job;
 	int session, number, turns;
@@ -235,13 +235,13 @@ static void every_branch_has_the_answer(void **state)
 	api_close(api);
 }
 
-/* A session that goes on and on, of which nothing is over: what has been continued is dropped first. */
+/* A session going on and on, of which nothing is over: continued turns are dropped first. */
 static void memory_is_bounded_while_a_session_goes_on(void **state)
 {
 	(void)state;
 	struct api *api;
 	struct ipf_error err = {0};
-	struct memory_use memory = {.most = 400000}; /* a quarter of it for what is kept */
+	struct memory_use memory = {.most = 400000}; /* a quarter of it is for answers */
 	assert_int_equal(api_open(&api, "openai-chat", &err), 0);
 	struct history *h = history_new(&(struct history_options){.api = api, .memory = &memory});
 	history_head(h, 0);

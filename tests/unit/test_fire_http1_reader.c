@@ -1,11 +1,11 @@
-/* The reader of responses: the table of odd ones, whole and in pieces, and what the table cannot say. */
+/* The reader of responses: the table of odd ones, whole and in pieces, and cases outside the table. */
 #include "http/http1_reader.h"
 
 #include "unit.h"
 
 #include <time.h>
 
-/* ---- what the sink was told ---- */
+/* ---- events of the sink ---- */
 
 struct told {
 	struct buffer text; /* statuses and headers; bodies by their bytes */
@@ -55,7 +55,7 @@ static enum http1_result read_all(struct told *told, struct slice response, size
 	while (result == HTTP1_MORE && *used < response.len) {
 		size_t n = piece ? piece : 1 + (size_t)(test_random(seed) % (response.len > LARGE ? 5000 : 20));
 		n = n < response.len - *used ? n : response.len - *used;
-		/* a copy of just this size, so that a sanitizer sees who reads past it */
+		/* a copy of just this size, so a sanitizer sees who reads past it */
 		char *copy = malloc(n);
 		memcpy(copy, response.data + *used, n);
 		result = http1_read(&reader, copy, n, &some, &sink, told);
@@ -73,7 +73,7 @@ static const char *const kinds[] = {
 	[HTTP1_TOO_LARGE] = "too-large", [HTTP1_STOPPED] = "stopped", [HTTP1_NO_MEMORY] = "no memory",
 };
 
-/* Appends the text that an entry of the table says, up to `end` or an unbalanced brace; returns what follows. */
+/* Appends the text of an entry of the table, up to `end` or an unbalanced brace; returns the rest. */
 static const char *unescape(const char *from, const char *end, struct buffer *to)
 {
 	for (; from < end && *from != '}'; from++) {
@@ -156,7 +156,7 @@ static void test_table(void **state)
 			continue;
 		line[len - 1] = '\0';
 		const char *name = strsep(&rest, "\t"), *expected = strsep(&rest, "\t");
-		strsep(&rest, "\t"); /* what curl says */
+		strsep(&rest, "\t"); /* curl's result */
 		assert_non_null(rest);
 		unescape(rest, line + len - 1, &response);
 		wrong += check_row(name, expected, buffer_all(&response), &seed);
@@ -170,7 +170,7 @@ static void test_table(void **state)
 	http1_release(&reader);
 }
 
-/* ---- what the table cannot say ---- */
+/* ---- cases outside the table ---- */
 
 static void test_the_sink_gets_headers_body_and_trailers(void **state)
 {
@@ -257,7 +257,7 @@ static void test_several(void **state)
 	buffer_release(&told.text);
 }
 
-/* What is in one piece is not copied: the body is where it was. */
+/* A body in one piece is not copied: it is where it was. */
 static bool same_place(void *data, const char *bytes, size_t len)
 {
 	const char **expected = data;

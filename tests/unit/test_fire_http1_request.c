@@ -1,4 +1,4 @@
-/* Heads of requests: the texts are what libcurl 7.88.1 sent for the same list, but for what the header names. */
+/* Heads of requests: the texts are those libcurl 7.88.1 sent for the same list, except as the header says. */
 #include "http/http1_request.h"
 
 #include "unit.h"

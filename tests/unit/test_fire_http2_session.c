@@ -22,11 +22,11 @@ struct call {
 static struct peers {
 	struct http2_session *client;
 	nghttp2_session *server;
-	struct buffer seen;      /* what the server has seen of requests */
+	struct buffer seen;      /* the server's view of requests */
 	struct buffer to_server; /* all of it */
 	struct buffer to_client; /* all of it */
 	size_t body_seen;        /* bytes */
-	size_t largest_piece;    /* of the client's output */
+	size_t largest_piece;    /* the client's largest output */
 	bool in_output;
 	struct call calls[CALLS];
 	size_t count;
@@ -119,7 +119,7 @@ static int saw_frame(nghttp2_session *server, const nghttp2_frame *frame, void *
 	return 0;
 }
 
-/* Its responses are not checked, so that it can send bad ones. */
+/* Its responses are not checked, so it can send bad ones. */
 static void server_open(void)
 {
 	nghttp2_session_callbacks *c;
@@ -360,7 +360,7 @@ static void test_headers_of_requests(void **state)
 	           PSEUDO("server:80") "1 user-agent: me\n1 accept: \n1 authorization: Bearer x\n1 end\n");
 }
 
-/* Larger than a frame, in HEADERS and CONTINUATION; and larger than what is allowed. */
+/* Larger than a frame, in HEADERS and CONTINUATION; and larger than the limit. */
 static void test_large_headers(void **state)
 {
 	struct http2_request r = plain();
@@ -391,7 +391,7 @@ static void test_large_headers(void **state)
 	peers_close();
 }
 
-/* Walks the frames that the client sent: is END_STREAM of stream `id` in the bytes from `from`? */
+/* Walks the frames the client sent: is END_STREAM of stream `id` in the bytes from `from`? */
 static bool end_stream_after(size_t from, int32_t id)
 {
 	size_t at = 24;
@@ -938,7 +938,7 @@ static void test_floods(void **state)
 
 /* ---- pieces ---- */
 
-/* What became of the calls, as text. */
+/* The outcome of the calls, as text. */
 static void sum_up(struct buffer *to)
 {
 	for (size_t i = 0; i < peers.count; i++) {

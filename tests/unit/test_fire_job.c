@@ -31,7 +31,7 @@ static struct job *used(size_t bytes, size_t reads)
 	return job;
 }
 
-/* But for the memory that it has. */
+/* But for the memory it has. */
 static void assert_as_new(struct job *job)
 {
 	struct buffer *buffers[] = {&job->text, &job->request.text, &job->headers, &job->body};
@@ -61,7 +61,7 @@ static void test_comes_back_as_new(void **state)
 	assert_as_new(again);
 	assert_true(again->reads_cap >= 10);
 	assert_true(again->body.cap >= 1000);
-	/* what it had at hand is used again, and is as good */
+	/* its memory is used again, and is as good */
 	char *body = again->body.data;
 	assert_int_equal(job_received(again, "ab", 2, 5, 6), 0);
 	assert_int_equal(job_received(again, "c", 1, 5, 6), 0);

@@ -1,4 +1,4 @@
-/* What a server announces of the connections that it keeps. */
+/* A server's announcements about the connections it keeps. */
 #include "clock.h"
 #include "http/keep_alive.h"
 #include "unit.h"

@@ -25,7 +25,7 @@ static void put_call(struct live_answer *a, uint64_t tool, uint64_t argument)
 	buffer_format(&call->arguments, "{\"a\": %d}", (int)argument);
 }
 
-/* Messages that begin with `calls` recorded calls, as many results of them, and what the user says. */
+/* Messages beginning with `calls` recorded calls, as many results of them, and the user's message. */
 static void put_own(struct rng *rng, uint64_t calls, bool user, struct buffer *own)
 {
 	buffer_clear(own);
@@ -47,7 +47,7 @@ static const char *text_of(json_t *map, const char *member)
 	return text ? text : "";
 }
 
-/* Has every call one result that follows it, and every result a call? */
+/* Has every call one result following it, and every result a call? */
 static void check_strict(const char *list)
 {
 	json_t *all = json_loads(list, 0, NULL), *message, *call;

@@ -34,7 +34,7 @@ static void test_states(void **state)
 	assert_false(memory_use_cuts(&m));
 }
 
-/* A thread that waits looks up after each step: it may be the one that has to make room. */
+/* A thread waiting looks up after each step: it may be the one that has to make room. */
 static void test_wait_comes_back(void **state)
 {
 	struct memory_use m = {.most = 32 * MB};

@@ -34,7 +34,7 @@ enum { MANY = 200000 };
 
 struct shared {
 	struct queue *queue;
-	size_t *numbers; /* what is put is the address of its number */
+	size_t *numbers; /* an item is the address of its number */
 };
 
 static void *put_all(void *data)

@@ -26,7 +26,7 @@ static struct request_body attached(const char *text, const struct request_media
 	return body;
 }
 
-/* What is sent, in steps of `step` bytes, each read twice as after a write that took nothing. */
+/* The bytes sent, in steps of `step` bytes, each read twice as after a write taking nothing. */
 static void sends(const struct request_body *body, size_t step, const char *expected)
 {
 	struct unsent left = request_body_unsent(body);
@@ -94,11 +94,11 @@ static void wrong_marks(void **state)
 	refused("\"{ipf-media:28+3}\"", &none, "no media file");
 	refused("\"{ipf-media:27+3}\"", &media, "names bytes 27 to 30");
 	refused("\"{ipf-media:57+2}\"", &media, "names bytes 57 to 59 of the media file, which has 58");
-	refused("\"{ipf-media:999999999999999999+999999999999999999}\"", &media, "is it that of the trace?");
+	refused("\"{ipf-media:999999999999999999+999999999999999999}\"", &media, "does it belong to the trace?");
 	close(media.fd);
 }
 
-/* What is to be decoded is not base64: by its end, or only when it is read. */
+/* A part to be decoded is not base64: by its end, or only when it is read. */
 static void media_that_are_not_base64_are_refused(void **state)
 {
 	static const char *const wrong[] = {"\n{ipf-media:28+3}\r", "\n{ipf-media:50+4}\r", "\n{ipf-media:49+4}\r"};

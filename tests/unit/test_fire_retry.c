@@ -1,4 +1,4 @@
-/* --retry: what is sent again, and when; what becomes of a job that is. */
+/* --retry: which requests are sent again, and when; the fate of such a job. */
 #include "unit.h"
 
 #include "absent.h"
@@ -83,7 +83,7 @@ static void waits_double_and_differ(void **state)
 			same += retry_rule_wait(&other, n, attempt, IPF_ABSENT) == wait;
 			low += wait < most * 3 / 4;
 		}
-	assert_in_range(low, 2700, 3300); /* of 6000, half: five standard deviations are 194 */
+	assert_in_range(low, 2700, 3300); /* 6000, half: five standard deviations are 194 */
 	assert_true(same < 10);
 }
 

@@ -30,7 +30,7 @@ static void values_by_session(void **state)
 	note(t, "\"a\"", "x-replica", "1");
 	note(t, "\"b\"", "X-REPLICA", "2");
 	note(t, "\"a\"", "X-Other", "3");
-	session_tokens_note(t, (struct slice){0}, slice_of("X-Replica"), slice_of("4")); /* of no session */
+	session_tokens_note(t, (struct slice){0}, slice_of("X-Replica"), slice_of("4")); /* no session's */
 	goes_back(t, "\"a\"", "X-Replica: 1");
 	goes_back(t, "\"b\"", "X-Replica: 2");
 	goes_back(t, "\"c\"", NULL);

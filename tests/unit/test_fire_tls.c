@@ -1,4 +1,4 @@
-/* TLS over a pair of sockets: the other end is OpenSSL's server, with certificates that are made here. */
+/* TLS over a pair of sockets: the other end is OpenSSL's server, with certificates made here. */
 #include "http/tls.h"
 
 #include "unit.h"
@@ -131,9 +131,9 @@ struct pair {
 	int fds[2]; /* ours, the server's */
 	struct tls *tls;
 	SSL *server;
-	size_t reads, writes; /* of our socket */
+	size_t reads, writes; /* our socket's */
 	enum tls_result result;
-	double own_s; /* of our handshake */
+	double own_s; /* our handshake's */
 };
 
 static double seconds(void)
@@ -255,7 +255,7 @@ static void test_both_ways(void **state)
 	client_reads(&p, "twothree");
 	assert_int_equal(p.reads, 2);
 	assert_false(tls_has_more(p.tls));
-	/* what does not fit is not lost */
+	/* the rest is not lost */
 	server_says(&p, "abc");
 	server_says(&p, "defg");
 	assert_int_equal(tls_read(p.tls, text, 2, &got), TLS_DONE);
@@ -443,7 +443,7 @@ static void test_damaged_records(void **state)
 	char text[100];
 	size_t got;
 	(void)state;
-	/* a record that is cut */
+	/* a cut record */
 	pair_open(&p, server, client, "server.test", 0);
 	assert_int_equal(pair_handshake(&p), TLS_DONE);
 	server_says(&p, "x");
@@ -453,7 +453,7 @@ static void test_damaged_records(void **state)
 	shutdown(p.fds[1], SHUT_WR);
 	assert_int_equal(tls_read(p.tls, text, sizeof text, &got), TLS_CUT);
 	pair_close(&p);
-	/* a record that is forged */
+	/* a forged record */
 	pair_open(&p, server, client, "server.test", 0);
 	assert_int_equal(pair_handshake(&p), TLS_DONE);
 	assert_int_equal(send(p.fds[1], "\x17\x03\x03\x00\x13the wrong bytes and", 24, 0), 24);
@@ -509,7 +509,7 @@ static void test_other_servers(void **state)
 	tls_why(p.tls, why, sizeof why);
 	assert_string_equal(why, "wrong version number");
 	pair_close(&p);
-	SSL_CTX_set_cipher_list(strict, "AES128-SHA"); /* a client of today does not offer what this needs */
+	SSL_CTX_set_cipher_list(strict, "AES128-SHA"); /* a client of today does not offer its cipher */
 	SSL_CTX_set_options(strict, SSL_OP_NO_TLSv1_2);
 	pair_open(&p, strict, client, "server.test", 0);
 	assert_int_equal(pair_handshake(&p), TLS_FAILED);
@@ -703,7 +703,7 @@ static void test_tls_in_tls(void **state)
 	nested_close(&x);
 }
 
-/* More than one read takes: what the outer one has decrypted, no socket reports. */
+/* More than one read takes: no socket reports bytes decrypted by the outer one. */
 static void test_large_reads_through_tls(void **state)
 {
 	static char sent[60000], received[sizeof sent];

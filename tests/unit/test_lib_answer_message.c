@@ -1,4 +1,4 @@
-/* What an answer says without its API: redirects, compressed bodies, errors. */
+/* An answer without its API: redirects, compressed bodies, errors. */
 #include "unit.h"
 
 #include "api/answer_message.h"
@@ -79,7 +79,7 @@ static void bodies_of_errors_have_a_message(void **state)
 		{400, NULL, "{\"status\":\"loading\"}\n{\"error_msg\":\"too long\"}\n", "too long"},
 		{400, NULL, "{\n\"base_resp\": {\"status_code\": 1, \"status_msg\": \"too long\"}\n}\n", "too long"},
 		{400, NULL, "{\"errors\":[{\"detail\":\"too long\"}]}", "too long"},
-		{500, NULL, "\x8b\x05\x80\xff\xfe\x91\x02\x88", "8 bytes that are not text"},
+		{500, NULL, "\x8b\x05\x80\xff\xfe\x91\x02\x88", "8 bytes other than text"},
 		{500, NULL, "", ""},
 	};
 	(void)state;
@@ -87,7 +87,7 @@ static void bodies_of_errors_have_a_message(void **state)
 		says(&answers[i], false);
 }
 
-/* The member that reports an error, as JSON; "-": none. */
+/* The member reporting an error, as JSON; "-": none. */
 static void member_is(const char *text, const char *expected)
 {
 	struct jdoc doc = {0};
@@ -111,7 +111,7 @@ static void members_that_report_an_error(void **state)
 	member_is("{\"error_code\":50001,\"text\":\"m\"}", "{\"error_code\":50001,\"text\":\"m\"}");
 	member_is("{\"object\":\"error\",\"message\":\"m\"}", "{\"object\":\"error\",\"message\":\"m\"}");
 	member_is("{\"base_resp\":{\"status_code\":1002}}", "{\"status_code\":1002}");
-	/* what servers write in every event */
+	/* members that servers write in every event */
 	static const char *const none[] = {"{\"error\":null,\"err\":\"\",\"errors\":[],\"error_message\":\"\"}",
 	                                   "{\"error\":false,\"error_code\":0,\"errorCode\":null}",
 	                                   "{\"error\":{},\"base_resp\":{\"status_code\":0,\"status_msg\":\"success\"}}",

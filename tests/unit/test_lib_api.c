@@ -3,7 +3,7 @@
 
 #include <unistd.h>
 
-/* The smallest descriptor that makes sense; tests change one member of it at a time. */
+/* The smallest descriptor making sense; tests change one member of it at a time. */
 static const char small[] =
 	"{\"ipf\":\"api\",\"version\":1,\"name\":\"mine\",\"method\":\"POST\",\"path\":\"/generate\","
 	"\"request\":{\"body\":{\"prompt\":\"$prompt\"}},"
@@ -297,8 +297,8 @@ static void members_of_the_top_are_checked(void **state)
 {
 	(void)state;
 	told("ipf", "\"trace\"", "ipf: expected \"api\", got \"trace\"");
-	told("version", "2", "version: expected 1, the only version that this program knows, got 2");
-	told("version", "gone", "version: expected 1, the only version that this program knows, got nothing");
+	told("version", "2", "version: expected 1, the only version known to this program, got 2");
+	told("version", "gone", "version: expected 1, the only version known to this program, got nothing");
 	told("colour", "1", "colour: unknown member");
 	told("name", "gone", "name: expected a string, got nothing");
 	told("name", "\"\"", "name: expected a string, got \"\"");
@@ -306,11 +306,11 @@ static void members_of_the_top_are_checked(void **state)
 	told("about", "5", "about: expected a string, got 5");
 	told("method", "\"post\"", "method: expected a method such as \"POST\", got \"post\"");
 	told("path", "{\"stream\":\"/a\"}", NULL);
-	told("path", "{\"whole\":\"/a\"}", "path.stream: expected a path that begins with a slash, got nothing");
+	told("path", "{\"whole\":\"/a\"}", "path.stream: expected a path beginning with a slash, got nothing");
 	told("path", "{\"stream\":\"/a\",\"other\":\"/b\"}", "path.other: unknown member");
 	told("path", "\"/v2/models/$model/generate\"", NULL);
-	told("path", "\"/v2/models/$id\"", "path: expected a path that begins with a slash, got \"/v2/models/$id\"");
-	told("path", "\"generate\"", "path: expected a path that begins with a slash, got \"generate\"");
+	told("path", "\"/v2/models/$id\"", "path: expected a path beginning with a slash, got \"/v2/models/$id\"");
+	told("path", "\"generate\"", "path: expected a path beginning with a slash, got \"generate\"");
 	told("ready", "[\"/health\"]", NULL);
 	told("ready", "\"/health\"", "ready: expected an array of paths, got \"/health\"");
 }
@@ -505,7 +505,7 @@ static void a_list_is_no_descriptor(void **state)
 	json_decref(list);
 }
 
-/* Members that a newer program has added, at each level: refused in a file, ignored in the header of records. */
+/* Members a newer program has added, at each level: refused in a file, ignored in the header of records. */
 static void a_recorded_descriptor_may_be_newer(void **state)
 {
 	(void)state;

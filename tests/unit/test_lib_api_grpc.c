@@ -2,7 +2,7 @@
 #include "api_cases.h"
 #include "protobuf/protobuf.h"
 
-/* A descriptor that makes sense; tests change one member of it at a time. */
+/* A descriptor making sense; tests change one member of it at a time. */
 static const char small[] =
 	"{\"ipf\":\"api\",\"version\":1,\"name\":\"mine\",\"method\":\"POST\",\"path\":\"/house.Talk/Say\","
 	"\"grpc\":{\"request\":\"Question\",\"response\":{\"stream\":\"Piece\"},"

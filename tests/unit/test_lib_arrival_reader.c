@@ -40,7 +40,7 @@ static void write_trace(int count)
 	write_stream(trace_path, "trace", json_object(), lines);
 }
 
-/* The digest of what write_trace wrote. */
+/* The digest of the file of write_trace. */
 static void trace_digest(char hex[65])
 {
 	struct stream_reader *r;

@@ -30,7 +30,7 @@ static void a_message_is_read(void **state)
 	assert_true(slice_is(m.payload, "{\"contentBlockIndex\": 1, \"delta\": {\"text\": \"I\"}}"));
 	assert_int_equal(at, len);
 	assert_int_equal(aws_eventstream_next((struct slice){body, len}, &at, &m), 0);
-	/* of no part of it anything is made */
+	/* no part of it gives a message */
 	for (size_t part = 0; part < len; part++) {
 		char *exact = malloc(part ? part : 1);
 		memcpy(exact, body, part);

@@ -26,7 +26,7 @@ static void test_the_least_loaded(void **state)
 	assert_int_equal(balance_choose(b, (struct slice){0}), 2);
 	balance_ended(b, 1);
 	assert_int_equal(balance_choose(b, (struct slice){0}), 1);
-	/* all equal again: in turn, so that not always the first is chosen */
+	/* all equal again: in turn, so not always the first is chosen */
 	assert_int_equal(balance_choose(b, (struct slice){0}), 2);
 	assert_int_equal(balance_choose(b, (struct slice){0}), 0);
 	balance_free(b);

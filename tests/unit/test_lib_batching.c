@@ -131,7 +131,8 @@ static void batch_limit_makes_a_queue(void **state)
 	release(&w, 6);
 }
 
-/* What is added between the end of a step and a late batching_finish takes part in a step that began before it came. */
+/* A request added between the end of a step and a late batching_finish takes part in a step beginning before it
+ * came. */
 static void none_waits_less_than_nothing(void **state)
 {
 	struct sequence s[2];
@@ -151,7 +152,7 @@ static void none_waits_less_than_nothing(void **state)
 	release(&w, 2);
 }
 
-/* What the header says about saturation: B sequences at a time, each O steps. */
+/* The header's rule of saturation: B sequences at a time, each O steps. */
 static void saturation_follows_from_the_options(void **state)
 {
 	enum { COUNT = 200 };
@@ -401,7 +402,7 @@ static void answers_enter_the_cache(void **state)
 	release(&w, 2);
 }
 
-/* What the device has no room for goes to the host, what that has none for to storage, and comes back at a price. */
+/* Blocks without room on the device go to the host, those without room there to storage, and come back at a price. */
 static void tiers_keep_what_is_evicted(void **state)
 {
 	struct sequence s[6];
@@ -427,7 +428,7 @@ static void tiers_keep_what_is_evicted(void **state)
 	struct batching_counts c = batching_counts(w.engine);
 	assert_int_equal(c.cached_from[TIER_DEVICE] + c.cached_from[TIER_HOST] + c.cached_from[TIER_STORAGE], c.cache_hits);
 	assert_int_equal(c.cache_hits, s[3].cached_tokens + s[4].cached_tokens);
-	/* 8.1 ms, 6 tokens to compute, and what came back from host and storage */
+	/* 8.1 ms, 6 tokens to compute, and the blocks back from host and storage */
 	assert_int_equal(step.end_ns - step.start_ns, 8 * MS + MS / 10 + (150 - s[4].cached_tokens) * MS / 10 +
 	                                                  s[4].cached_from[TIER_HOST] * MS / 16 +
 	                                                  s[4].cached_from[TIER_STORAGE] * MS * 10 / 16);
@@ -455,7 +456,7 @@ static void marks_tell_prefixes_apart(void **state)
 	sequence_release(&b);
 }
 
-/* Three that fit when they begin, and grow: the last let in is thrown out, begins again, and still gets all its tokens.
+/* Three fitting when they begin, and grow: the last let in is thrown out, begins again, and still gets all its tokens.
  */
 static void preemption_recomputes(void **state)
 {
@@ -510,7 +511,7 @@ static void holds_and_removals(void **state)
 	release(&w, 3);
 }
 
-/* A caller that comes late finds the steps where they were; very late, they move, and that is counted. */
+/* A caller coming late finds the steps where they were; very late, they move, and that is counted. */
 static void late_callers(void **state)
 {
 	struct sequence s[1];
@@ -541,7 +542,7 @@ static int64_t blocks_in_use(const struct sequence *s, size_t count)
 	return blocks;
 }
 
-/* Whatever is added, held and removed: in the end everybody has what was asked for, and no block is lost. */
+/* Whatever is added, held and removed: in the end everybody has its blocks, and no block is lost. */
 static void property_nothing_is_lost(void **state)
 {
 	enum { COUNT = 16 };
@@ -572,7 +573,7 @@ static void property_nothing_is_lost(void **state)
 			} else if (test_random(&seed) % 4 == 0) {
 				batching_hold(&s[k], w.now_ns + 30 * MS);
 			}
-			/* blocks may be shared, so that users count more than the cache does */
+			/* blocks may be shared, so users count more than the cache does */
 			assert_true(batching_counts(w.engine).kv_usage * 30 <= (double)blocks_in_use(s, (size_t)i + 1) + 1e-6);
 		}
 		run_until(&w, INT64_MAX - 1);

@@ -125,7 +125,7 @@ static void edges(void **state)
 	const struct block_noise one = block_noise_of(parts, 48);
 	assert_true(one.variance > 0 && one.degrees < 4);
 	for (int i = 0; i < 48; i++)
-		parts[i] = i % 2 ? 1 : -1; /* what one block leaves, the next one does */
+		parts[i] = i % 2 ? 1 : -1; /* the next block does the work one block leaves */
 	assert_true(block_noise_of(parts, 48).variance < 48 * 0.2);
 	const struct block_noise sum = block_noise_add((struct block_noise){.variance = 4, .degrees = 10},
 	                                               (struct block_noise){.variance = 4, .degrees = 10});

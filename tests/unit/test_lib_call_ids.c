@@ -42,7 +42,7 @@ static void missing_ids(void **state)
 		"[" CALLS(NEW_ID("f", "call00001") "," NEW_ID(
 			"g", "call00002")) ",{\"role\":\"tool\",\"name\":\"g\","
 							   "\"tool_call_id\":\"call00002\"},{\"role\":\"tool\",\"tool_call_id\":\"call00001\"}]");
-	/* empty and null ones; a result that names no call is of the one without an id */
+	/* empty and null ones; a result naming no call is of the one without an id */
 	repaired("[" CALLS("{\"id\":null},{\"id\":\"\"}") "," RESULT("lost", "1") "]", CALL_IDS_WORD,
 	         "[" CALLS("{\"id\":\"call00001\"},{\"id\":\"call00002\"}") "," RESULT("call00001", "1") "]");
 	/* the number is taken */
@@ -55,7 +55,7 @@ static void ids_that_occur_twice(void **state)
 	(void)state;
 	repaired("[" CALLS(CALL("a") "," CALL("a")) "," RESULT("a", "1") "," RESULT("a", "2") "]", CALL_IDS_ANY,
 	         "[" CALLS(CALL("a") "," CALL("call00002")) "," RESULT("a", "1") "," RESULT("call00002", "2") "]");
-	/* of a later message: its results are of its own calls, and a second one is too */
+	/* a later message's: its results are of its own calls, and a second one is too */
 	repaired(
 		"[" CALLS(CALL("a")) "," RESULT("a", "1") "," CALLS(CALL("a")) "," RESULT("a", "2") "," RESULT("a", "3") "]",
 		CALL_IDS_ANY,

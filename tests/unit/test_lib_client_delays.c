@@ -30,7 +30,7 @@ static void longest_of_each_second(void **state)
 	assert_false(d.failed);
 	assert_int_equal(client_delays_longest(&d), 7000000);
 	assert_int_equal(client_delays_at(&d, 500000000), 300000);
-	assert_int_equal(client_delays_at(&d, -500000000), 300000);  /* what is sent ahead of the start */
+	assert_int_equal(client_delays_at(&d, -500000000), 300000);  /* requests sent ahead of the start */
 	assert_int_equal(client_delays_at(&d, 1500000000), 300000);  /* the sample of 3 s goes back to the last one */
 	assert_int_equal(client_delays_at(&d, 2500000000), 7000000); /* read at the end of the next one, perhaps */
 	assert_int_equal(client_delays_at(&d, 9400000000), 7000000);

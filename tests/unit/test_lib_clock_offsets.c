@@ -1,4 +1,4 @@
-/* The true offset between two clients' clocks is always within what is said of it. */
+/* The true offset between two clients' clocks is always within the reported bounds. */
 #include "unit.h"
 
 #include "absent.h"
@@ -155,7 +155,7 @@ static void test_evidence(void **state)
 	o = between(header_of(0, "a", "http://127.0.0.1:80/", NULL), header_of(0, "a", "http://127.0.0.1:80/", NULL), NULL,
 	            5);
 	assert_int_equal(o.low_ns, 180 * MS);
-	/* NTP alone, both, and a state that was lost at the end */
+	/* NTP alone, both, and a state lost at the end */
 	o = between(header_of(0, "a", URL, system_clock(true, 3 * MS)), header_of(0, "b", URL, system_clock(true, 4 * MS)),
 	            NULL, 0);
 	assert_int_equal(o.low_ns, -7 * MS);

@@ -407,7 +407,7 @@ static void test_a_cut_schedule_ends(void **state)
 {
 	struct setup s = {0};
 	(void)state;
-	add_stage(&s, 0, -1, -1)->arrivals = 1000; /* of which one is there */
+	add_stage(&s, 0, -1, -1)->arrivals = 1000; /* one of them is there */
 	add_stage(&s, 0, 100, -1)->arrivals = 5;   /* and none of these */
 	begin(&s);
 	add(&s, 0, 0, -1, -1);
@@ -478,11 +478,11 @@ static const struct schedule_told {
 	struct {
 		int64_t begin, end, slots;
 		const char *is;             /* c: closed; s: whole sessions; o: overlaps; d: drains */
-		int64_t rampup, pace, more; /* more: arrivals that are announced and do not come */
+		int64_t rampup, pace, more; /* more: arrivals announced and do not come */
 	} stages[4];
 	struct {
 		int64_t stage, at, after, wait, lasts;
-	} arrivals[12]; /* the first that lasts 0 ends them */
+	} arrivals[12]; /* the first lasting 0 ends them */
 	const char *expected;
 } told[] = {
 	{"users think",
@@ -822,7 +822,7 @@ static void test_the_dispatcher_looks_a_second_ahead(void **state)
 	}
 }
 
-/* What a closed stage has not started at its end makes room for more, also what was due later. */
+/* Arrivals a closed stage has not started at its end make room for more, also for those due later. */
 static void test_the_end_of_a_closed_stage(void **state)
 {
 	struct setup s = {0};

@@ -1,5 +1,5 @@
-/* Any schedule: stages of all kinds with random arrivals are carried out against a clock and requests that are made up,
- * and every start is held against what the schedule says. */
+/* Any schedule: stages of all kinds with random arrivals are carried out against a clock and requests made up, and
+ * every start is compared with the schedule. */
 #include "unit.h"
 
 #include "absent.h"
@@ -22,7 +22,7 @@ struct world {
 	struct schedule_stage stages[STAGES];
 	struct schedule plan;
 	struct one all[MOST];
-	int64_t count, next; /* of all; next to add in lane 0 */
+	int64_t count, next; /* all arrivals'; next to add in lane 0 */
 	int64_t lane_next[STAGES], in_flight[STAGES], last_ready[STAGES], last_n[STAGES], last_start[STAGES],
 		last_end[STAGES];
 	int64_t now;
@@ -106,7 +106,7 @@ static void make_world(struct world *w)
 	forget_what_was_seen(w);
 }
 
-/* A follower is announced once: when all that it waits for have started, or wait for such only. */
+/* A follower is announced once: when all it waits for have started, or wait for such only. */
 static void take_upcoming(struct world *w, struct dispatch *d)
 {
 	for (struct one *x; (x = dispatch_upcoming(d));) {
@@ -163,8 +163,8 @@ static int64_t sessions_in_flight(const struct world *w, const struct one *x)
 	return count;
 }
 
-/* What has users or slots: never more at once, each with its pauses; those of closed stages that follow one another are
- * the same. */
+/* A stage's users or slots: never more at once, each with its pauses; those of closed stages that follow one another
+ * are the same. */
 static void check_users(const struct world *w, const struct one *x, int64_t begin)
 {
 	const struct schedule_stage *stage = &w->stages[x->a.stage];
@@ -189,7 +189,7 @@ static void check_users(const struct world *w, const struct one *x, int64_t begi
 		assert_true(w->in_flight[x->a.stage] * stage->rampup_ns <= (w->now - begin + 1) * stage->slots);
 }
 
-/* What a stage waits for before it begins has happened. */
+/* A stage's conditions before it begins are met. */
 static void check_stages_before(const struct world *w, const struct one *x)
 {
 	if (w->last_start[x->a.stage] >= 0)
@@ -268,7 +268,7 @@ static bool take_dropped(struct dispatch *d)
 static void start_all(struct world *w, struct dispatch *d)
 {
 	struct dispatch_start s;
-	/* a session may have ended with what was dropped, and its user be free */
+	/* a session may have ended with dropped arrivals, and its user be free */
 	for (bool some = true; some;) {
 		take_dropped(d);
 		add_wanted(w, d);

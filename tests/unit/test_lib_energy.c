@@ -68,7 +68,7 @@ static bool within(double value, double expected, double share)
 }
 
 /* By the counter always within 1 %; by power alone within 1 % unless a step lies between two samples that are far
- * apart, then within half of what the step can be off. */
+ * apart, then within half of the step's possible error. */
 static void check_curve(const struct known *k, double every_s, bool power, bool counter)
 {
 	struct energy_series *s = sampled(k, every_s, power, counter);
@@ -98,7 +98,7 @@ static void test_known_curves(void **state)
 				check_curve(&curves[i], every_s, ways & 1, ways & 2);
 }
 
-/* Any two spans that meet have the energy of both together. */
+/* Any two spans meeting have the energy of both together. */
 static void test_spans_add(void **state)
 {
 	struct energy_series *s = sampled(&curves[1], 0.25, true, true);
@@ -135,7 +135,7 @@ static void test_long_run(void **state)
 	assert_true(within(e.counter_j, sine_energy(end), 1e-6));
 	assert_true(within(e.integral_j, sine_energy(end), 1e-3));
 	assert_true(e.samples <= ENERGY_POINTS);
-	assert_true(e.largest_gap_ns <= at(0.1001)); /* of the samples, not of what is left of them */
+	assert_true(e.largest_gap_ns <= at(0.1001)); /* the samples', not the remaining ones' */
 	energy_between(s, at(1000), at(1600), &e);
 	assert_int_equal(e.reasons, 0);
 	assert_true(within(e.energy_j, sine_energy(1600) - sine_energy(1000), 0.01));
@@ -147,7 +147,7 @@ struct sample {
 };
 enum { FROM = 10, TO = 30 };
 
-/* One sample a second from 0 s to 40 s at 100 W, changed by `change`; what is wrong from 10 s to 30 s. */
+/* One sample a second from 0 s to 40 s at 100 W, changed by `change`; faults from 10 s to 30 s. */
 static struct energy judged(void (*change)(struct sample *sample, double t_s))
 {
 	struct energy_series *s = energy_series_new();

@@ -137,7 +137,7 @@ static void others(void **state)
 	     true},
 		{plain, "{\"s\":1,\"content\":\"a\",\"t\":\"x\"}", "{\"s\":2,\"content\":\"b\",\"t\":\"y\"}",
 	     "{\"s\":3,\"content\":\"c\",\"t\":\"zz\"}", true},
-		/* what has not differed yet may not */
+		/* equal parts so far may differ later */
 		{plain, "{\"t\":1,\"content\":\"a\"}", "{\"t\":1,\"content\":\"b\"}", "{\"t\":2,\"content\":\"c\"}", false},
 		/* not JSON, or of another form */
 		{plain, "{\"t\":1,\"content\":\"a\"}", "{\"t\":2,\"content\":\"b\"}", "{\"t\":01,\"content\":\"c\"}", false},
@@ -152,7 +152,7 @@ static void others(void **state)
 		{plain, "{\"t\":\"x\",\"content\":\"a\"}", "{\"t\":\"y\",\"content\":\"b\"}",
 	     "{\"t\":\"y\",\"error\":1,\"content\":\"c\"}", false},
 		{plain, "{\"t\":-1,\"content\":\"a\"}", "{\"t\":-2,\"content\":\"b\"}", "{\"t\":-3,\"content\":\"c\"}", false},
-		/* what is looked at: by another pointer, by one to text, within a member */
+		/* values looked at: by another pointer, by one to text, within a member */
 		{counted, "{\"n\":1,\"content\":\"a\"}", "{\"n\":2,\"content\":\"b\"}", "{\"n\":3,\"content\":\"c\"}", false},
 		{plain, "{\"delta\":1,\"content\":\"a\"}", "{\"delta\":2,\"content\":\"b\"}", "{\"delta\":3,\"content\":\"c\"}",
 	     false},
@@ -184,7 +184,7 @@ static void put_event(struct rng *rng, struct buffer *event)
 	              texts[rng_below(rng, t)], numbers[rng_below(rng, n)]);
 }
 
-/* Whatever is found is JSON, has that text, and is like the learned event in all that is looked at. */
+/* Whatever is found is JSON, has that text, and is like the learned event in all looked at. */
 static void random_events(void **state)
 {
 	struct api *api = open_api("\"text\":[\"/content\"],\"finish\":[\"/finish_reason\"],\"end\":{\"eof\":true}");

@@ -100,7 +100,7 @@ static void test_counts_and_bounds(void **state)
 	free(t);
 }
 
-/* Texts at the limits of what is kept. */
+/* Texts at the limits of the length kept. */
 static void test_long_texts(void **state)
 {
 	struct failure_tally *t = calloc(1, sizeof *t);

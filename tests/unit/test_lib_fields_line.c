@@ -40,7 +40,7 @@ static void reads_what_is_written(void **state)
 	assert_true(slice_is(t.list, "[0,17,4]"));
 	assert_true(slice_is(t.last, "\"\""));
 	assert_null(t.text.data);
-	/* what is absent is set, whatever was there before */
+	/* an absent member is set, whatever was there before */
 	assert_true(read_line("{\"n\":5,\"ok\":false}", &t));
 	assert_int_equal(t.n, 5);
 	assert_int_equal(t.t_ns, IPF_ABSENT);
@@ -142,7 +142,7 @@ static void lines_of_one_shape(void **state)
 		{"{\"n\":3,\"t_ns\":4,\"ok\":true,\"name\":\"b\"}", true},
 		{"{\"n\":3,\"t_ns\":4,\"ok\":true,\"name\":\"b\",\"last\":\"c\"}", true}, /* one more */
 		{"{\"n\":5,\"ok\":true}", true},                                          /* fewer */
-		{"{\"n\":5}", false},                                                     /* without what is required … */
+		{"{\"n\":5}", false},                                                     /* without a required member … */
 		{"{\"n\":5}", false},                                                     /* … which is no shape */
 		{"{\"n\":5,\"ok\":true}", true},
 		{"{\"n\":5,\"ok\":true,}", false},
@@ -171,7 +171,7 @@ static void agrees_with_fields_read(void **state)
 	size_t read = 0;
 	for (int round = 0; round < 50000; round++) {
 		random_line(&line, &seed);
-		/* without the NUL that a buffer has, so that a sanitizer sees what is read behind the end */
+		/* without the NUL a buffer has, so a sanitizer sees reads behind the end */
 		char *exact = malloc(line.len);
 		assert_non_null(exact);
 		memcpy(exact, line.data, line.len);

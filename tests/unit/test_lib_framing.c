@@ -101,7 +101,7 @@ static void an_object_outside_events_may_have_several_lines(void **state)
 	gives(FRAMING_SSE, "{\n\"e\":1\n}", "|{/\"e\":1/}@9!;");
 	gives(FRAMING_SSE, "[{\r\n\"e\":1\r\n}\r\n]\r\ndata: a\n\n", "|{\r/\"e\":1\r/}@14!;|a@26;");
 	gives(FRAMING_SSE, "data: a\n\n[\n  {\n\"e\": \"}\\\"{\"\n}\n]\n", "|a@9;|{/\"e\": \"}\\\"{\"/}@29!;");
-	/* the lines of what is no object are lines as before */
+	/* lines of other objects are lines as before */
 	gives(FRAMING_SSE, "{\n\"e\":\ndata: a\n\n", "|{@2!;|a@16;");
 	gives(FRAMING_SSE, "{\n\"a\n}\"\n{\"e\":1}\n", "|{@2!;|{\"e\":1}@16!;");
 	gives(FRAMING_SSE, "{\n{\n{\n", "|{@2!;|{@4!;|{@6!;");
@@ -228,7 +228,7 @@ static void it_agrees_with_the_reference(void **state)
 		buffer_clear(&body);
 		for (uint64_t n = rng_below(&rng, 24); n > 0; n--)
 			buffer_text(&body, pieces[rng_below(&rng, sizeof pieces / sizeof *pieces)]);
-		/* a blank line at the end, so that nothing is pending, which the standard drops and we don't */
+		/* a blank line at the end, so nothing is pending, which the standard drops and we don't */
 		buffer_text(&body, "\n\n");
 		reference_frame(&r, body.data, body.len);
 		frame(FRAMING_SSE, buffer_all(&body), &out);

@@ -73,7 +73,7 @@ static void an_array_refuses_more_than_its_room_can_count(void **state)
 	assert_true(!list && !large && cap == 0 && large_cap == 0);
 }
 
-/* Against a list that is searched from its beginning. */
+/* Against a list searched from its beginning. */
 static void entries_are_found_by_their_keys(void **state)
 {
 	(void)state;
@@ -84,7 +84,7 @@ static void entries_are_found_by_their_keys(void **state)
 	struct rng rng;
 	rng_init(&rng, 1, "keys", 0);
 	for (int i = 0; i < 3 * MOST && count < MOST; i++) {
-		/* few low bits, so that entries meet */
+		/* few low bits, so entries meet */
 		const uint64_t key = (rng_below(&rng, 2 * MOST) << 40) | rng_below(&rng, 3) | 4;
 		size_t at = 0;
 		while (at < count && known[at] != key)
@@ -112,7 +112,7 @@ static void entries_with_one_key_keep_their_order(void **state)
 	size_t room = 0;
 	for (int32_t i = 0; i < 200; i++) {
 		assert_true(hash_index_room(table, room, (size_t)i + 1));
-		/* at the end of the table, so that the entries of a key wrap around */
+		/* at the end of the table, so the entries of a key wrap around */
 		struct entry *at = hash_index_find(table, room, UINT64_MAX - (uint64_t)(i % 2));
 		while (at->key)
 			at = hash_index_next(table, room, at);

@@ -1,4 +1,4 @@
-/* What may be a header of a request. */
+/* Headers of a request. */
 #include "unit.h"
 
 #include "header_field.h"

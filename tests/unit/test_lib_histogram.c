@@ -194,7 +194,7 @@ static void merging(void **state)
 	histogram_free(reread);
 }
 
-/* A bucket's middle is no estimate of values that the extremes exclude. */
+/* A bucket's middle is no estimate of values the extremes exclude. */
 static void equal_values_have_no_deviation(void **state)
 {
 	struct histogram *h = new_histogram();

@@ -1,4 +1,4 @@
-/* What every request to a server beside the run obeys: limits of time and bytes, no redirects, no proxy for this
+/* Common to every request to a server beside the run: limits of time and bytes, no redirects, no proxy for this
  * machine. */
 #include "buffer.h"
 #include "http/http_handle.h"

@@ -1,5 +1,5 @@
-/* What reading the files of other tools is made of: JSON in order, the outline that a file is recognised by, figures
- * named in one key. */
+/* The parts of reading other tools' files: JSON in order, the outline a file is recognised by, figures named in one
+ * key. */
 #include "unit.h"
 
 #include "absent.h"

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-/* A signal that arrives sooner after another one is part of it. */
+/* A signal arriving sooner after another one is part of it. */
 static void pause_for_long_enough(void)
 {
 	nanosleep(&(struct timespec){.tv_nsec = 120000000}, NULL);

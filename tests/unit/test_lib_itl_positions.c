@@ -1,5 +1,5 @@
-/* Inter-token latencies by position: which bin a sample is in, what of several merged parts comes out, and lines that
- * are refused. */
+/* Inter-token latencies by position: which bin a sample is in, the merge of several parts, and lines that are
+ * refused. */
 #include "unit.h"
 
 #include "series/itl_positions.h"

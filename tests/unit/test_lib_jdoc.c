@@ -287,7 +287,7 @@ static void writes_what_reads_back(void **state)
 	buffer_release(&text);
 }
 
-/* The definition: the first of three precisions that reads back equal. */
+/* The definition: the first of three precisions reading back equal. */
 static void double_is_the_shortest(double value)
 {
 	char expected[40];
@@ -391,7 +391,7 @@ static void escapes_texts_of_any_length(void **state)
 	}
 }
 
-/* What jansson says of the string; *text: what is in it. */
+/* jansson's result for the string; *text: its content. */
 static bool is_string(const struct buffer *json, struct buffer *text)
 {
 	json_t *value = json_loadb(json->data, json->len, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
@@ -420,7 +420,7 @@ static void reads_escapes_wherever_they_are(void **state)
 		buffer_byte(&json, '"');
 		if (round % 2)
 			json.data[test_random(&seed) % json.len] = damage[test_random(&seed) % (sizeof damage - 1)];
-		/* without the NUL that a buffer has, so that a sanitizer sees what is read behind the end */
+		/* without the NUL a buffer has, so a sanitizer sees reads behind the end */
 		char *exact = slice_dup(buffer_all(&json));
 		exact = realloc(exact, json.len);
 		assert_non_null(exact);

@@ -27,7 +27,7 @@ static void reads_a_text_and_rows(void **state)
 	assert_int_equal(direct.rows[1][2], 7);
 	assert_int_equal(direct.text_node, jdoc_get(&doc, JDOC_ROOT, "body"));
 	assert_string_equal(text.data, "a\"\xc3\xa9\n\xf0\x9f\x98\x80\xc3\xa9, which is long enough");
-	/* what is around them is there as ever */
+	/* their neighbours are there as ever */
 	int64_t n = 0;
 	assert_int_equal(jdoc_get_int(&doc, JDOC_ROOT, "n", &n, &err), 1);
 	assert_int_equal(n, 3);
@@ -149,7 +149,7 @@ static bool compare(const struct buffer *json)
 	struct jdoc nodes = {0};
 	struct buffer expected = {0};
 	struct ipf_error other = {0};
-	/* without the NUL that a buffer has, so that a sanitizer sees what is read behind the end */
+	/* without the NUL a buffer has, so a sanitizer sees reads behind the end */
 	char *exact = malloc(json->len);
 	assert_non_null(exact);
 	memcpy(exact, json->data, json->len);

@@ -287,7 +287,7 @@ static struct ran run(const struct program *p, const char *arguments, void (*pre
 	return r;
 }
 
-/* One line on standard error says what is wrong, nothing is on standard output, the status is 2. */
+/* One line on standard error names the fault, nothing is on standard output, the status is 2. */
 static void misuse(void **state)
 {
 	static const char *const cases[][2] = {
@@ -515,7 +515,7 @@ static void misuse_found_later(void **state)
 
 /* ---- completion -------------------------------------------------------------------------------------------------- */
 
-/* What bash offers for `words`, completing the last of them, in a folder with the files "a file.zst" and "b.csv". */
+/* bash's completions of `words`, for the last of them, in a folder with the files "a file.zst" and "b.csv". */
 static void completes(const char *words, const char *wanted)
 {
 	struct ran r = run(&program, "--completion", NULL);

@@ -1,4 +1,4 @@
-/* What the headers of a predicted run say. */
+/* The headers of a predicted run. */
 #include "stream/predicted.h"
 
 #include "unit.h"
@@ -25,7 +25,7 @@ static void a_header_says_what_predicted(void **state)
 	assert_true(predicted_error(p, TWIN_ERROR_TTFT, 0, NAN) == 0.25);
 	assert_true(predicted_error(p, TWIN_ERROR_TTFT, 90, NAN) == 0.25);
 	assert_true(predicted_error(p, TWIN_ERROR_TTFT, 95, NAN) == 1);
-	/* at the nearest load, by the ratio; what is not known there, of all runs */
+	/* at the nearest load, by the ratio; figures unknown there, over all runs */
 	assert_true(predicted_error(p, TWIN_ERROR_TTFT, 50, 9) == 0.02 &&
 	            predicted_error(p, TWIN_ERROR_TTFT, 50, 11) == 0.5);
 	assert_true(predicted_error(p, TWIN_ERROR_TTFT, 99, 9) == 1 && predicted_error(p, TWIN_ERROR_TTFT, 99, 1e9) == 2);

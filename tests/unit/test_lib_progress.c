@@ -47,8 +47,8 @@ static void catch_terminal(struct catcher *c, unsigned short columns)
 	swap_stderr(c, terminal, control);
 }
 
-/* Gives standard error back and returns all that was written to it. It is read to its end (a terminal's end is EIO):
- * what is written to a terminal arrives when the kernel gets to it, in as many pieces as it likes. */
+/* Gives standard error back and returns all written to it. It is read to its end (a terminal's end is EIO): bytes
+ * written to a terminal arrive when the kernel gets to them, in as many pieces as it likes. */
 static const char *caught(struct catcher *c)
 {
 	static char text[4096];
@@ -151,7 +151,7 @@ static void terminals_without_a_width_have_80(void **state)
 	progress_init(&p, false, false);
 	progress_show(&p, "0123456789  abcdefg  1");
 	assert_string_equal(caught(&c), "\r0123456789  abcdefg\033[K");
-	catch_terminal(&c, 15); /* what the terminal says is right, whatever the shell said once */
+	catch_terminal(&c, 15); /* the terminal's width is right, whatever the shell said once */
 	progress_init(&p, false, false);
 	progress_show(&p, "0123456789  abcdefg  1");
 	assert_string_equal(caught(&c), "\r0123456789\033[K");

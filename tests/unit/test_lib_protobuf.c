@@ -52,7 +52,7 @@ static int decode(const char *type, const char *hex)
 		sscanf(hex + 2 * i, "%2hhx", &bytes[i]);
 	ipf_error_clear(&err);
 	buffer_clear(&json);
-	/* a copy of the exact size, so that a sanitizer detects reading past the end */
+	/* a copy of the exact size, so a sanitizer detects reading past the end */
 	char *exact = malloc(len ? len : 1);
 	memcpy(exact, bytes, len);
 	int got = protobuf_decode(p, protobuf_message_type(p, type), (struct slice){exact, len}, &json, &err);
@@ -427,7 +427,7 @@ static void any_all(struct buffer *out, uint64_t *state, int depth)
 	buffer_byte(out, '}');
 }
 
-/* A message is decoded to what was encoded; part of a message is never read past its end. */
+/* Decoding a message gives the encoded values; part of a message is never read past its end. */
 static void written_messages_are_read(void **state)
 {
 	uint64_t seed = test_seed("written_messages_are_read");

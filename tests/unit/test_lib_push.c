@@ -1,4 +1,4 @@
-/* Targets of --push and --otlp, their keys, and the requests that wait for them. */
+/* Targets of --push and --otlp, their keys, and the requests waiting for them. */
 #include "push/push_queue.h"
 #include "push/push_target.h"
 #include "unit.h"
@@ -72,7 +72,7 @@ static void test_queue_is_bounded(void **state)
 	assert_int_equal(q.count, 1);
 	q.busy = true;
 	struct push_request late = request_of(1);
-	assert_int_equal(push_queue_put(&q, &late), 1); /* there is no room beside what is being sent */
+	assert_int_equal(push_queue_put(&q, &late), 1); /* there is no room beside the item being sent */
 	push_queue_release(&q);
 	assert_int_equal(q.bytes, 0);
 }

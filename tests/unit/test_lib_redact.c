@@ -1,4 +1,4 @@
-/* Secrets are left out of headers, parameters, URLs, messages and headers of streams; what is harmless stays. */
+/* Secrets are left out of headers, parameters, URLs, messages and headers of streams; harmless parts stay. */
 #include "unit.h"
 
 #include "api/api.h"
@@ -97,10 +97,10 @@ static void test_urls(void **state)
 		{"sweep:from=ftp://me:abc@h/x", "sweep:from=ftp://h/x"},
 		{"http://me:a b c@h/", "http://h/"},
 		{"http:///me:abc@h/x", "http:///h/x"},
-		/* what is behind the user is the host: its port is judged, and without one a path does not take its place */
+		/* the host is behind the user: its port is judged, and without one a path does not take its place */
 		{"http://me:ab/c@h:x/", "http://h:[redacted]/"},
 		{"http://me:abc@/me@:8/x", "http://[redacted]/me@:8/x"},
-		/* before the slash of such a password there can be what looks like a host with a port, or with none */
+		/* before the slash of such a password there can be a text like a host with a port, or with none */
 		{"http://me:abc b:/c@/x", "http://[redacted]/x"},
 		{"http://me:abc b:/c@h/x", "http://h/x"},
 		{"http://me:abc:80/c@h/x", "http://h/x"},
@@ -168,7 +168,7 @@ static void test_messages(void **state)
 	assert_string_equal(cut, "http://h/?[redacted");
 }
 
-/* The header that an older version wrote, in the header of a stream that was made from it. */
+/* The header an older version wrote, in the header of a stream made from it. */
 static void test_the_header_of_a_stream(void **state)
 {
 	json_error_t why;
@@ -193,7 +193,7 @@ static void test_the_header_of_a_stream(void **state)
 	assert_int_equal(redact_stream_header(NULL), 0);
 }
 
-/* What the built-in APIs send is no secret, and the records say it in full. */
+/* The built-in APIs send no secret, and the records say it in full. */
 static void test_the_built_in_apis_stay(void **state)
 {
 	const char *about, *name;

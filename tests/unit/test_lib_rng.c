@@ -242,7 +242,7 @@ static void distributions(void **state)
 
 static void uniform_stays_in_range(void **state)
 {
-	struct rng zero = {{0}}, ones = {{0, 0, 0, UINT64_MAX}}; /* states that draw the smallest and the largest number */
+	struct rng zero = {{0}}, ones = {{0, 0, 0, UINT64_MAX}}; /* states drawing the smallest and the largest number */
 
 	(void)state;
 	assert_close(rng_uniform(&zero), 0, 0);
@@ -286,8 +286,8 @@ static void layers(void **state)
 
 enum { MANY = 4000000, CELLS = 1000 };
 
-/* So many draws that a thousandth of the probability in the wrong place would show, wherever: chi-square over cells
- * that are equally likely, for each sign, and what is beyond `far`, drawn once in some thousands. */
+/* With so many draws, a thousandth of the probability in the wrong place would show, wherever: chi-square over cells
+ * that are equally likely, for each sign, and beyond `far`, drawn once in some thousands. */
 static void check_many(const char *what, double (*draw)(struct rng *, double), double (*cdf)(double, double),
                        double far)
 {
@@ -329,7 +329,7 @@ static void layers_and_tails(void **state)
 	check_many("exponential", draw_exponential, cdf_exponential, 7.5);
 }
 
-/* The squeeze that saves the logarithms never accepts what they would reject. */
+/* The squeeze that saves the logarithms never accepts draws they would reject. */
 static void squeeze(void **state)
 {
 	(void)state;
@@ -367,8 +367,7 @@ static void below_is_even(void **state)
 	}
 }
 
-/* Where two 64-bit numbers lead to some results and one to others: half of all that is drawn would be divisible by
- * three. */
+/* Where two 64-bit numbers lead to some results and one to others: half of all drawn would be divisible by three. */
 static void below_is_even_for_great_bounds(void **state)
 {
 	uint64_t third = UINT64_C(1) << 62;

@@ -1,4 +1,4 @@
-/* Lines of rows: what was added is read again, in any order; the times of events in them. */
+/* Lines of rows: lines added are read again, in any order; the times of events in them. */
 #include "unit.h"
 
 #include "results/event_times.h"
@@ -65,7 +65,7 @@ static void times_of_events(void **state)
 	assert_true(event_times_parse(&times, slice_of("[]")));
 	assert_int_equal(times.count, 0);
 	assert_false(event_times_parse(&times, (struct slice){0}));
-	/* what a file may have instead of integers: read somehow, within the list */
+	/* a file's other values instead of integers: read somehow, within the list */
 	static const char *const odd[] = {"[1.5,-2,1e400]", "[\"a,b\",[1,2],{}]", "[null,true]"};
 	for (size_t i = 0; i < sizeof odd / sizeof *odd; i++)
 		assert_true(event_times_parse(&times, slice_of(odd[i])));

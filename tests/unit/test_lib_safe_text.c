@@ -1,4 +1,4 @@
-/* safe_text.h: what a terminal obeys, reorders or hides becomes visible. */
+/* safe_text.h: characters a terminal obeys, reorders or hides become visible. */
 #include "error.h"
 #include "safe_text.h"
 #include "unit.h"
@@ -45,7 +45,7 @@ static void test_escapes(void **state)
 	SHOWN("cut \xe2\x82", "cut \\xe2\\x82");
 }
 
-/* All characters of the categories that the header promises, by another table. */
+/* All characters of the categories the header promises, by another table. */
 static void test_categories(void **state)
 {
 	(void)state;

@@ -121,8 +121,8 @@ static void moments(void **state)
 	samples_release(&hard);
 }
 
-/* 1, -1, -1, 1 and again: the autocovariances of the lags 0 … are 1, -1/40, -38/40 and so on, so that only the first
- * pair counts: 2 × 39/40 - 1 = 0.95, below 1, and 40 samples tell at most as much as 40. Of 39, nothing is said. The
+/* 1, -1, -1, 1 and again: the autocovariances of the lags 0 … are 1, -1/40, -38/40 and so on, so only the first pair
+ * counts: 2 × 39/40 - 1 = 0.95, below 1, and 40 samples tell at most as much as 40. From 39, nothing is said. The
  * deviation of 40 is 1, and t(0.975, 39) = 2.0227 by any table. */
 static void interval_by_hand(void **state)
 {
@@ -143,7 +143,7 @@ static void interval_by_hand(void **state)
 	samples_release(&s);
 }
 
-/* What can be negative has the usual interval: here 0 ± 2.0227 / √39. */
+/* A figure that can be negative has the usual interval: here 0 ± 2.0227 / √39. */
 static void interval_of_signed_samples(void **state)
 {
 	struct samples s = {0};
@@ -407,7 +407,7 @@ static void partitions_as_it_sorts(void **state)
 		}
 		samples_sort(&sorted);
 		samples_partition(&s);
-		if (kind != 5) /* of few samples, the order of arrival is kept */
+		if (kind != 5) /* few samples keep the order of arrival */
 			assert_true(isnan(samples_mean_interval(&s).low));
 		for (double p = 0; p <= 100; p += 7.3)
 			assert_close(samples_percentile(&s, p), samples_percentile(&sorted, p), 0);

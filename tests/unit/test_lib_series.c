@@ -119,7 +119,7 @@ static void reading(void **state)
 		{"{\"window\":2,\"t_ns\":10,\"length_ns\":5,\"stage\":0,\"failed\":{\"sixteen-letters-\":3}}", "failed: "},
 		{"{\"window\":2,\"t_ns\":10,\"length_ns\":5,\"stage\":0,\"ttft_ns\":{}}", "ttft_ns: "},
 		{"{\"window\":2,\"t_ns\":10,\"length_ns\":5,\"stage\":0,\"lag_ns\":{\"count\":0,\"sum\":0,\"buckets\":[]}}",
-	     "lag_ns: expected a histogram that has values"},
+	     "lag_ns: expected a histogram with values"},
 		{"{\"window\":2,\"t_ns\":10,\"length_ns\":5,\"stage\":0,"
 	     "\"e2e_ns\":{\"count\":1,\"min\":9,\"max\":9,\"sum\":9,\"buckets\":[[3712,1]]}}",
 	     "e2e_ns: buckets: "},

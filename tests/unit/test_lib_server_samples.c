@@ -174,7 +174,7 @@ static void test_increases(void **state)
 	server_samples_release(&s);
 }
 
-/* Memory stays below its limit, and sums and means over the whole stay what they were. */
+/* Memory stays below its limit, and sums and means over the whole stay the same. */
 static void test_memory_is_bounded(void **state)
 {
 	(void)state;

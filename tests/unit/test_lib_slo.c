@@ -1,4 +1,4 @@
-/* Objectives: how they are written, and what a request makes of them. */
+/* Objectives: their syntax, and their judgement of a request. */
 #include "unit.h"
 
 #include "absent.h"
@@ -80,7 +80,7 @@ static void limits_are_met_up_to_themselves(void **state)
 	assert_int_equal(marks.met, 2);
 }
 
-/* What a user waits begins when the request was due. */
+/* A user's wait begins when the request was due. */
 static void waiting_counts(void **state)
 {
 	(void)state;
@@ -114,7 +114,7 @@ static void failures_and_absent_figures(void **state)
 	assert_int_equal(judge(&slo, &r, &marks), SLO_NONE);
 }
 
-/* An answer that never showed what an objective waits for does not meet it. */
+/* An answer that never showed an objective's figure does not meet it. */
 static void a_latency_that_never_came_is_not_in_time(void **state)
 {
 	(void)state;

@@ -11,7 +11,7 @@ static void traceparent_is(const char *run, int64_t n, const char *session, cons
 	assert_string_equal(text, expected);
 }
 
-/* They must never change: spans that were sent before would not be found again. */
+/* They must never change: spans sent before would not be found again. */
 static void ids_are_fixed(void **state)
 {
 	(void)state;

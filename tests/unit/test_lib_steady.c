@@ -143,7 +143,7 @@ static void hostile_numbers(void **state)
 
 struct load {
 	int seconds, warmup; /* the load rises over the warm-up */
-	double noise, r;     /* of each figure: standard deviation as a share, autocorrelation */
+	double noise, r;     /* each figure's: standard deviation as a share, autocorrelation */
 	double ramp;         /* change over the run, as a share */
 	int step_at;         /* from here on everything is 30 % more; 0: never */
 	int only;            /* ramp and step are of this figure alone; -1: of all */
@@ -181,7 +181,7 @@ static int count_found(const struct load *load, int seeds)
 	return found;
 }
 
-/* What is steady but noisy is found, unless it is short, its noise high, and its seconds resemble each other. */
+/* A steady but noisy series is found, unless it is short, its noise high, and its seconds resemble each other. */
 static void noise_is_steady(void **state)
 {
 	(void)state;
@@ -208,7 +208,7 @@ static void ramps_are_not_steady(void **state)
 		}
 }
 
-/* So is a server that gains a replica near the end, but for one that does so early, what follows is. */
+/* A server that gains a replica near the end is found too, but for one that does so early, the rest is. */
 static void steps(void **state)
 {
 	struct load load = {.seconds = 120, .noise = 0.03, .step_at = 100, .only = -1};
@@ -292,8 +292,8 @@ static struct steady_finding queue(double load, double rise, int seconds, uint64
 	return find(s);
 }
 
-/* What does not drift is steady in at least 88 of 100 runs. What drifts by as much as it is said would show does show
- * in about 80, and by half of that in fewer. */
+/* A series without a drift is steady in at least 88 of 100 runs. A drift as large as the stated power would show does
+ * show in about 80, and half of that in fewer. */
 static void drifts_show_as_stated(void **state)
 {
 	enum { REPETITIONS = 150 };

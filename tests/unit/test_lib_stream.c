@@ -162,7 +162,7 @@ static void every_flipped_byte_is_noticed_or_harmless(void **state)
 		assert_int_equal(stream_reader_open(&r, path, "trace", &err), 0);
 		while ((got = stream_reader_next(r, &line, &err)) == 1)
 			;
-		/* in the trailer, only what follows the digest may change undetected */
+		/* in the trailer, only the part after the digest may change undetected */
 		if (got == 0)
 			assert_true(at > st.st_size - 20);
 		stream_reader_close(r);

@@ -1,4 +1,4 @@
-/* Autocorrelation, MSER-5, trend and Student's t: cases by hand, and what they say of seeded series. */
+/* Autocorrelation, MSER-5, trend and Student's t: cases by hand, and their results for seeded series. */
 #include "stats/autocorrelation.h"
 #include "stats/mser.h"
 #include "stats/rng.h"
@@ -22,8 +22,8 @@ static void assert_close(double got, double wanted, double most)
 		fail_msg("got %.17g, expected %.17g", got, wanted);
 }
 
-/* 1 2 3 4: autocovariances 1.25, 0.3125, -0.375, -0.5625; the first pair is 1.5625, the second below 0:
- * 2 × 1.5625 / 1.25 - 1 = 1.5. So n_eff = 4 / 1.5, and the error of the mean is sqrt(1.25 / (4 / 1.5 - 1)). */
+/* 1 2 3 4: autocovariances 1.25, 0.3125, -0.375, -0.5625; the first pair is 1.5625, the second below 0: 2 × 1.5625 /
+ * 1.25 - 1 = 1.5. Thus n_eff = 4 / 1.5, and the error of the mean is sqrt(1.25 / (4 / 1.5 - 1)). */
 static void autocorrelation_by_hand(void **state)
 {
 	const double four[] = {1, 2, 3, 4}, same[] = {3, 3, 3, 3, 3}, turns[] = {1, -1, 1, -1, 1, -1};
@@ -45,8 +45,8 @@ static void autocorrelation_by_hand(void **state)
 	assert_true(isnan(mean_estimate_of(four, 1).error));
 }
 
-/* A pair that is larger than the one before it counts as that one only: -2 5 -2 0 -2 5 -2 0 …, whose autocovariances at
- * the lags 0, 1, 2, 3 … are of period four. */
+/* A pair larger than the one before it counts as that one only: -2 5 -2 0 -2 5 -2 0 …, whose autocovariances at the
+ * lags 0, 1, 2, 3 … are of period four. */
 static void pairs_only_fall(void **state)
 {
 	double values[400];
@@ -69,7 +69,7 @@ static void fill(double *values, size_t count, double r, struct rng *rng)
 	}
 }
 
-/* Of long series the batches stand for the values: the same effective size within what chance allows. */
+/* For long series the batches stand for the values: the same effective size within the range of chance. */
 static void long_series(void **state)
 {
 	static double values[60000];
@@ -163,8 +163,8 @@ static void mser_finds_warmups(void **state)
 	assert_int_equal(early, 0);
 }
 
-/* 1 0 1 0 1: slope 0; the residuals are the distances from 0.6, whose squares add up to 1.2; they alternate, so that
- * five values count as five: three degrees of freedom. The times spread 10: sqrt(1.2 / 3 / 10) = 0.2. */
+/* 1 0 1 0 1: slope 0; the residuals are the distances from 0.6, whose squares add up to 1.2; they alternate, so five
+ * values count as five: three degrees of freedom. The times spread 10: sqrt(1.2 / 3 / 10) = 0.2. */
 static void trend_by_hand(void **state)
 {
 	const double line[] = {1, 3, 5, 7, 9}, turns[] = {1, 0, 1, 0, 1}, bent[] = {0, 0, 3, 0, 2};

@@ -228,7 +228,7 @@ static void counts_what_is_not_utf8(void **state)
 	     "a\xef\xbf\xbd"
 	     "b"}, /* the beginning of a character becomes one U+FFFD */
 		{"\xf0\x9f\x91", "\xef\xbf\xbd"},
-		{"\xe0\x80\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"}, /* each byte that begins no character becomes one */
+		{"\xe0\x80\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"}, /* each byte beginning no character becomes one */
 		{"\xed\xa0\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"},
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
@@ -289,7 +289,7 @@ static void ends_are_where_decoding_says(void **state)
 	assert_true(seen > 1000);
 }
 
-/* Tokens that differ from the text share what lies between the tokens around them, which are found. */
+/* Tokens that differ from the text share the part between the tokens around them, which are found. */
 static void ends_of_changed_texts(void **state)
 {
 	static const char json[] =

@@ -75,7 +75,7 @@ static void load_toy(const struct toy *t, bool bytes, struct compiled_block *blo
 	buffer_text(&json, "\"model\":{\"type\":\"BPE\",\"vocab\":{");
 	for (size_t i = 0; i < t->count; i++)
 		buffer_format(&json, "%s\"%s\":%zu", i ? "," : "", t->texts[i], i);
-	/* all bytes, so that byte mode takes its fast path */
+	/* all bytes, so byte mode takes its fast path */
 	for (unsigned b = 0, id = (unsigned)t->count; bytes && b < 256; b++) {
 		char utf8[4];
 		struct slice c = {utf8, utf8_put(utf8, byte_level_char((unsigned char)b))};

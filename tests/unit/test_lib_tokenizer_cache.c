@@ -54,7 +54,7 @@ static void write_file(const char *path, const void *data, size_t len)
 	close(fd);
 }
 
-/* Everything that reads the tables. */
+/* Everything reading the tables. */
 static void use(struct tokenizer *t)
 {
 	struct tokenizer_scratch *s = tokenizer_scratch_new(t);
@@ -79,7 +79,7 @@ static void use(struct tokenizer *t)
 	tokenizer_scratch_free(s);
 }
 
-/* Changes one to four places: a byte, or an aligned number to what is at a limit. */
+/* Changes one to four places: a byte, or an aligned number to a value at a limit. */
 static void mutate(char *bytes, size_t size, uint64_t *random)
 {
 	static const uint64_t numbers[] = {
@@ -98,7 +98,7 @@ static void mutate(char *bytes, size_t size, uint64_t *random)
 		if (test_random(random) % 2 == 0)
 			number = test_random(random) % 600; /* an id, perhaps */
 		else if (len >= 16)
-			memcpy(&number, bytes + from + test_random(random) % (len / 8) * 8, 8); /* what is right elsewhere */
+			memcpy(&number, bytes + from + test_random(random) % (len / 8) * 8, 8); /* a number right elsewhere */
 		if (width == 0)
 			bytes[at] = (char)test_random(random);
 		else if (width == 1 && at / 4 * 4 + 4 <= size)
@@ -106,7 +106,7 @@ static void mutate(char *bytes, size_t size, uint64_t *random)
 		else if (at / 8 * 8 + 8 <= size)
 			memcpy(bytes + at / 8 * 8, &number, 8);
 	}
-	/* what another program would get right */
+	/* a file right for another program */
 	memcpy(bytes, "ipf-tok\n", 8);
 	((struct compiled_header *)(void *)bytes)->version = COMPILED_VERSION;
 	((struct compiled_header *)(void *)bytes)->order = 0x01020304;
@@ -139,7 +139,7 @@ static void check_mutations(const char *name, const struct compiled_block *good)
 	printf("# %s: %zu of %d wrong blocks are consistent\n", name, accepted, mutations);
 }
 
-/* The cache's only file that ends so. */
+/* The cache's only file ending so. */
 static void find(const char *ending, char path[512])
 {
 	char folder[256];
@@ -153,7 +153,7 @@ static void find(const char *ending, char path[512])
 	closedir(d);
 }
 
-/* The file itself: whatever is wrong, it opens, and what is inconsistent is written again. */
+/* The file itself: whatever its faults, it opens, and inconsistent parts are written again. */
 static void check_files(const char *path, const struct compiled_block *good)
 {
 	uint64_t random = test_seed(path);

@@ -58,7 +58,7 @@ static int open_text(struct tokenizer **t, const char *json, struct ipf_error *e
 #define BPE(members)                                                                                                   \
 	FILE_OF("null", "{\"type\":\"BPE\"," members "\"vocab\":{\"a\":0,\"b\":1,\"ab\":2},\"merges\":[\"a b\"]}")
 
-/* Byte 20 has no token: the character that represents it is written as its bytes. */
+/* Byte 20 has no token: the character representing it is written as its bytes. */
 #define BYTES_OF_BYTES                                                                                                 \
 	FILE_OF("{\"type\":\"ByteLevel\",\"add_prefix_space\":false,\"trim_offsets\":true,\"use_regex\":false}",           \
 	        "{\"type\":\"BPE\",\"byte_fallback\":true,\"vocab\":{\"a\":0,\"<0xC4>\":1,\"<0xA0>\":2},\"merges\":[]}")

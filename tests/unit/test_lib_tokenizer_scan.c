@@ -49,7 +49,7 @@ static void classes_are_those_of_the_reference(void **state)
 	assert_true(character_classes_are_ours(&block));
 }
 
-/* All kinds of characters that an expression distinguishes, and special ones. All are older than the Unicode version of
+/* All kinds of characters an expression distinguishes, and special ones. All are older than the Unicode version of
  * PCRE2. */
 static const char *const alphabet[] = {
 	"a",
@@ -210,7 +210,7 @@ static void compare(scan_function *scan, const char *const *regexes, size_t step
 		}
 		text[len] = '\0';
 		size_t want = split_chain(codes, text, 0, len, expected, 0);
-		/* little room, so that it has to resume in the middle */
+		/* little room, so it has to resume in the middle */
 		size_t count = 0, room = 1 + test_random(&seed) % 5;
 		while (count == 0 || ends[count - 1] < len)
 			count += scan(&classes, text, count ? ends[count - 1] : 0, len, ends + count, room);

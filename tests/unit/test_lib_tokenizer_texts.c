@@ -1,4 +1,4 @@
-/* What normalizers, pre-tokenizers and decoders make of texts, compared with the reference; and what they refuse. */
+/* Results of normalizers, pre-tokenizers and decoders for texts, compared with the reference; and their refusals. */
 #include "unit.h"
 
 #include "tokenizer/decoder.h"

@@ -161,7 +161,7 @@ static void test_a_cut_trace(void **state)
 	trace_cursor_close(p);
 }
 
-/* What the picker gives for a copy. */
+/* The picker's choice for a copy. */
 static void assert_copy(struct trace_cursor *p, int64_t index, const char *id, const char *session,
                         const char *messages, const char *prompt)
 {

@@ -283,7 +283,7 @@ static void errors_carry_the_value(void **state)
 	assert_true(strlen(err.text) < 300);
 }
 
-/* A number that is written exactly is read exactly. */
+/* A number written exactly is read exactly. */
 static void durations_round_trip(void **state)
 {
 	uint64_t seed = 20261120;

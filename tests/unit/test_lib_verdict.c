@@ -227,7 +227,7 @@ static void cpu_and_loop_of_the_client(void **state)
 	expect(v, VERDICT_CLIENT, VERDICT_DOUBTFUL, "no samples");
 }
 
-/* What newer clients tell besides: in one line a second, CPU 10 %, loop lag 1 ms. */
+/* Newer clients' further figures: in one line a second, CPU 10 %, loop lag 1 ms. */
 static void the_verdict_names_what_the_client_ran_out_of(void **state)
 {
 	(void)state;
@@ -282,7 +282,7 @@ static void lines_of_a_part(struct verdict *v, int every, const char *members)
 	}
 }
 
-/* What was bad in a part stays so after a good one. */
+/* A bad check in a part stays so after a good one. */
 static void a_busy_client_in_an_earlier_part(void **state)
 {
 	(void)state;
@@ -323,7 +323,7 @@ static void cpu_between_lines(void **state)
 	expect(v, VERDICT_CLIENT, VERDICT_OK, "25.0 % of a core");
 }
 
-/* What the client did before the first measured request and after the last is no matter. */
+/* The client's actions before the first measured request and after the last do not matter. */
 static void a_busy_client_outside_the_measured_time(void **state)
 {
 	(void)state;
@@ -465,7 +465,7 @@ static struct verdict *begin_shared(const struct schedule *shared)
 	return v;
 }
 
-/* Of several stages, the one with the fewest is named, also if it alone has too few. */
+/* Among several stages, the one with the fewest is named, also if it alone has too few. */
 static void samples_of_stages(void **state)
 {
 	(void)state;
@@ -507,7 +507,7 @@ static void prompts_that_were_sent_before(void **state)
 		repeating.trace_repeated_prompts = n;
 		v = begin_shared(&repeating);
 		good_rows(v, 0, 500);
-		repeating.trace_repeated_prompts = 0; /* a later part that says none takes nothing back */
+		repeating.trace_repeated_prompts = 0; /* a later part saying none takes nothing back */
 		assert_int_equal(verdict_part(v, &repeating), 0);
 		good_rows(v, 500, 1000);
 		expect(v, VERDICT_SAMPLES, status, n > 10 ? "11 of 1,000 prompts of the trace repeat" : "");
@@ -622,7 +622,7 @@ static void the_verdict_knows_what_a_trace_allows(void **state)
 	prompt_rows(v, 0, 1000, 1200, 600);
 	expect(v, VERDICT_SAMPLES, VERDICT_OK, "enough for p99");
 	v = begin_shared(&shared);
-	prompt_rows(v, 0, 1000, 1200, 800); /* of 200 more, half can be a template */
+	prompt_rows(v, 0, 1000, 1200, 800); /* half of 200 more can be a template */
 	expect(v, VERDICT_SAMPLES, VERDICT_DOUBTFUL, "66.7 % of the input tokens");
 	v = begin_shared(&shared);
 	prompt_rows(v, 0, 500, 1000, 990);
@@ -722,7 +722,7 @@ static void assert_same_verdict(struct verdict *a, struct verdict *b)
 	json_decref(y);
 }
 
-/* The lines of a part whose client becomes busier and whose starts fall behind, so that every second counts. */
+/* The lines of a part whose client becomes busier and whose starts fall behind, so every second counts. */
 static void late_part(struct verdict *v, int64_t judged_every)
 {
 	assert_int_equal(verdict_part(v, &plan), 0);
@@ -758,7 +758,7 @@ static void judging_changes_nothing(void **state)
 	verdict_free(once);
 }
 
-/* A part that goes on counts as if it had ended: the same answer as at the end of a run as long as that. */
+/* A part going on counts as if it had ended: the same answer as at the end of a run as long as that. */
 static void the_middle_of_a_part_counts(void **state)
 {
 	(void)state;
@@ -776,7 +776,7 @@ static void the_middle_of_a_part_counts(void **state)
 	verdict_free(v);
 }
 
-/* The schedule of a later part names a stage that was judged before, by its number. */
+/* The schedule of a later part names a stage judged before, by its number. */
 static void a_stage_is_named_late(void **state)
 {
 	(void)state;
@@ -795,7 +795,7 @@ static void a_stage_is_named_late(void **state)
 	expect(v, VERDICT_SAMPLES, VERDICT_DOUBTFUL, "main has no successful response");
 }
 
-/* Nothing is cut in the middle: of a sentence that is too long, the clauses that fit are shown. */
+/* Nothing is cut in the middle: of a sentence too long, the clauses fitting are shown. */
 static void a_sentence_that_is_too_long(void **state)
 {
 	(void)state;
@@ -806,7 +806,8 @@ static void a_sentence_that_is_too_long(void **state)
 	assert_true(len < sizeof check.detail && len > sizeof check.detail - 40);
 	assert_string_equal(check.detail + len - strlen(" is here; …"), " is here; …");
 	assert_int_equal(check.status, VERDICT_INVALID);
-	assert_memory_equal(check.detail, "clause 999 is here; clause 0 is here; ", 38); /* what decides comes first */
+	assert_memory_equal(check.detail, "clause 999 is here; clause 0 is here; ", 38); /* the deciding reason comes
+	                                                                                  * first */
 	check = (struct verdict_check){.status = VERDICT_OK};
 	char name[2001] = "";
 	for (int i = 0; i < 1000; i++)
@@ -820,7 +821,7 @@ static void a_sentence_that_is_too_long(void **state)
 	assert_int_equal(strlen(check.detail), len);
 }
 
-/* The clauses that have the check's status come first, in their order, and are counted. */
+/* The clauses with the check's status come first, in their order, and are counted. */
 static void deciding_clauses_come_first(void **state)
 {
 	(void)state;
@@ -838,7 +839,7 @@ static void deciding_clauses_come_first(void **state)
 	assert_int_equal(check.deciding, strlen("e"));
 }
 
-/* Neither a busy client nor clocks and a network that are in doubt; all else is judged as ever. */
+/* Neither a busy client nor clocks and a network in doubt; all else is judged as ever. */
 static struct verdict *predicted_run(const json_t *findings)
 {
 	struct verdict *v = begin();

@@ -1,5 +1,5 @@
-/* The verdict to the digit: whole checks, with their figures and sentences. test_lib_verdict.c has what each question
- * asks. */
+/* The verdict to the digit: whole checks, with their figures and sentences. test_lib_verdict.c has the details of each
+ * question. */
 #include "unit.h"
 
 #include "absent.h"
@@ -113,7 +113,7 @@ static void check_is(struct verdict *v, enum verdict_question question, const ch
 
 /* ---- the client ---- */
 
-/* Of the lines, whatever their order, those after the first start at 1 s and before the last end at 101.4 s. */
+/* In whatever order the lines are, those after the first start at 1 s and before the last end at 101.4 s. */
 static void lines_of_the_measured_time(void **state)
 {
 	struct schedule_stage one[] = {stage_of("one", 1000)};
@@ -173,12 +173,12 @@ static void totals_of_the_client(void **state)
 	struct verdict *v = verdict_of(one, 1);
 	(void)state;
 	rows(v, 0, 1000, 0);
-	client(v, "{\"t_ns\":2000000000,\"cpu\":{\"send\":1}}"); /* of an unknown time */
+	client(v, "{\"t_ns\":2000000000,\"cpu\":{\"send\":1}}"); /* an unknown time's */
 	client(v, "{\"t_ns\":3000000000,\"cpu\":{\"send\":1.5}}");
 	client(v, "{\"t_ns\":5000000000,\"cpu\":{\"send\":1.9}}");
 	client(v, "{\"t_ns\":6000000000,\"cpu\":{\"send\":1.8}}"); /* it cannot fall */
 	client(v, "{\"t_ns\":7000000000}");
-	client(v, "{\"t_ns\":8000000000,\"cpu\":{\"send\":9}}"); /* of an unknown time */
+	client(v, "{\"t_ns\":8000000000,\"cpu\":{\"send\":9}}"); /* an unknown time's */
 	check_is(v, VERDICT_CLIENT,
 	         "OK: the sending thread used 23.3 % of a core, 50.0 % in the busiest second | "
 	         "client_samples 6 cpu_mean 0.23333 cpu_p95 0.47 cpu_max 0.5 coalesced 0");
@@ -308,17 +308,17 @@ static const struct {
      "client_samples 1 delay_p95_ms 10 delay_max_ms 10 coalesced 0"},
 	{"\"delay_ns\":{\"p99\":11000000}",
      "DOUBTFUL: in 95 % of the seconds, the client read 99 % of the data within 11 ms of the "
-     "kernel timestamps (more --threads, or a machine that is less busy); the client reported "
+     "kernel timestamps (more --threads, or a less busy machine); the client reported "
      "no samples of its CPU and loop lag | client_samples 1 delay_p95_ms 11 delay_max_ms 11 "
      "coalesced 0"},
 	{"\"delay_ns\":{\"p99\":100000000}",
      "DOUBTFUL: in 95 % of the seconds, the client read 99 % of the data within 100 ms of the "
-     "kernel timestamps (more --threads, or a machine that is less busy); the client reported "
+     "kernel timestamps (more --threads, or a less busy machine); the client reported "
      "no samples of its CPU and loop lag | client_samples 1 delay_p95_ms 100 delay_max_ms 100 "
      "coalesced 0"},
 	{"\"delay_ns\":{\"p99\":101000000}",
      "INVALID: in 95 % of the seconds, the client read 99 % of the data within 101 ms of the "
-     "kernel timestamps (more --threads, or a machine that is less busy); the client reported "
+     "kernel timestamps (more --threads, or a less busy machine); the client reported "
      "no samples of its CPU and loop lag | client_samples 1 delay_p95_ms 101 delay_max_ms 101 "
      "coalesced 0"},
 	{"\"fullness\":{\"record\":0.9}",
@@ -449,7 +449,7 @@ static void small_loads(void **state)
 	check_is(v, VERDICT_LOAD, "DOUBTFUL: part of the run is missing: cut; nobody knows 7 |");
 }
 
-/* A run that was ended on purpose in its second stage. */
+/* A run ended on purpose in its second stage. */
 static void ended_on_purpose(void **state)
 {
 	static const char *const expected[] = {
@@ -483,9 +483,9 @@ static void ended_on_purpose(void **state)
 	         "100 needed_p90 44 needed_p99 459 samples_least 100");
 }
 
-/* Starts that take 10 s and more for what was due in 10 s: the time is at least a second. */
+/* Starts taking 10 s and more for requests due in 10 s: the time is at least a second. */
 static const struct {
-	int64_t due_ns, late_ns; /* of the last of 101 */
+	int64_t due_ns, late_ns; /* the last of 101 */
 	int waited;
 	const char *expected;
 } pace_cases[] = {
@@ -693,7 +693,7 @@ static void odd_answers(void **state)
 
 static const struct {
 	const char *what;
-	int64_t of; /* of 1000 requests, or a value */
+	int64_t of; /* out of 1000 requests, or a value */
 	const char *expected;
 } answer_limits[] = {
 	{"cancelled", 10,
@@ -893,26 +893,26 @@ static void prompts_of_earlier_runs(void **state)
 	              "OK: 500 responses, enough for p99 (459 needed) | samples 500 needed_p90 44 needed_p99 "
 	              "459 samples_least 500 prompts_of_earlier_runs 5"},
 	             {6, 500, false,
-	              "DOUBTFUL: 6 of 500 responses are to prompts that earlier runs of the search sent: a "
+	              "DOUBTFUL: 6 of 500 responses are to prompts sent in earlier runs of the search: a "
 	              "prefix cache makes them faster; 500 responses, enough for p99 (459 needed) | samples "
 	              "500 needed_p90 44 needed_p99 459 samples_least 500 prompts_of_earlier_runs 6"},
 	             {600, 500, false,
-	              "DOUBTFUL: 500 of 500 responses are to prompts that earlier runs of the search sent: a "
+	              "DOUBTFUL: 500 of 500 responses are to prompts sent in earlier runs of the search: a "
 	              "prefix cache makes them faster; 500 responses, enough for p99 (459 needed) | samples "
 	              "500 needed_p90 44 needed_p99 459 samples_least 500 prompts_of_earlier_runs 500"},
 	             {300, 500, true,
-	              "DOUBTFUL: 300 of 500 responses are to prompts that earlier runs of the search sent: a "
+	              "DOUBTFUL: 300 of 500 responses are to prompts sent in earlier runs of the search: a "
 	              "prefix cache makes them faster; 500 responses, enough for p99 (459 needed) | samples "
 	              "500 needed_p90 44 needed_p99 459 samples_least 500 prompts_of_earlier_runs 300"},
 	             {10, 500, true,
-	              "DOUBTFUL: 10 of 500 responses are to prompts that earlier runs of the search sent: a "
+	              "DOUBTFUL: 10 of 500 responses are to prompts sent in earlier runs of the search: a "
 	              "prefix cache makes them faster; 500 responses, enough for p99 (459 needed) | samples "
 	              "500 needed_p90 44 needed_p99 459 samples_least 500 prompts_of_earlier_runs 10"},
 	             {0, 500, true,
 	              "OK: 500 responses, enough for p99 (459 needed) | samples 500 needed_p90 44 needed_p99 "
 	              "459 samples_least 500"},
 	             {500, 500, true,
-	              "DOUBTFUL: 500 of 500 responses are to prompts that earlier runs of the search sent: a "
+	              "DOUBTFUL: 500 of 500 responses are to prompts sent in earlier runs of the search: a "
 	              "prefix cache makes them faster; 500 responses, enough for p99 (459 needed) | samples "
 	              "500 needed_p90 44 needed_p99 459 samples_least 500 prompts_of_earlier_runs 500"}};
 	(void)state;
@@ -937,7 +937,7 @@ static void prompts_sent_again(void **state)
 	              "OK: 1,000 responses, enough for p99 (459 needed) | samples 1000 needed_p90 44 "
 	              "needed_p99 459 samples_least 1000 repeated_prompts 10 trace_repeated_prompts 50"},
 	             {11, 0, 1,
-	              "DOUBTFUL: 11 of 1,000 responses are to prompts that were sent before: a prefix cache "
+	              "DOUBTFUL: 11 of 1,000 responses are to prompts sent before: a prefix cache "
 	              "makes them faster; 51 of 5,000 prompts of the trace repeat an earlier one: a prefix "
 	              "cache makes them faster; 1,000 responses, enough for p99 (459 needed) | samples 1000 "
 	              "needed_p90 44 needed_p99 459 samples_least 1000 repeated_prompts 11 trace_repeated_prompts 51"},
@@ -949,7 +949,7 @@ static void prompts_sent_again(void **state)
 	              "them faster; 2,000 responses, enough for p99 (459 needed) | samples 2000 needed_p90 44 "
 	              "needed_p99 459 samples_least 2000 trace_repeated_prompts 51"},
 	             {0, 0, -2,
-	              "DOUBTFUL: 1,000 of 2,000 responses are to prompts that were sent before: a prefix cache "
+	              "DOUBTFUL: 1,000 of 2,000 responses are to prompts sent before: a prefix cache "
 	              "makes them faster; 2,000 responses, enough for p99 (459 needed) | samples 2000 "
 	              "needed_p90 44 needed_p99 459 samples_least 2000 repeated_prompts 1000 trace_repeated_prompts 50"}};
 	(void)state;

@@ -1,4 +1,4 @@
-/* From a Benchmark's spec to its configuration and Job, and from what a pod left to the status. */
+/* From a Benchmark's spec to its configuration and Job, and from a pod's message to the status. */
 #include "unit.h"
 
 #include "kinds/benchmark_config.h"
@@ -71,7 +71,7 @@ static void test_variables(void **state)
 	             "endpoint.url: is missing, here and in the preset");
 }
 
-/* make expands "$", and the shell runs what is between backquotes. */
+/* make expands "$", and the shell runs text between backquotes. */
 static void test_nothing_is_run(void **state)
 {
 	static const char *const evil[] = {"$(shell id)", "`id`",      "a;id",   "a'b", "a|b",
@@ -83,7 +83,7 @@ static void test_nothing_is_run(void **state)
 		snprintf(spec_text, sizeof spec_text, WITH("\"model\": \"%s\""), *text);
 		json_t *spec = json_loads(spec_text, JSON_ALLOW_NUL, NULL),
 			   *config = spec ? benchmark_config(spec, &err) : NULL;
-		/* a text that ends at a NUL is what jansson shows of it */
+		/* jansson shows a text up to a NUL */
 		if (config)
 			assert_string_equal(text_of(config, "MODEL"), "a");
 		json_decref(config);

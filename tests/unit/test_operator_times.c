@@ -1,4 +1,4 @@
-/* When the operator does what: cron expressions, intervals, schedules, backoff, and what a watch says. */
+/* The operator's times: cron expressions, intervals, schedules, backoff, and the lines of a watch. */
 #include "unit.h"
 
 #include "api/backoff.h"

@@ -1,4 +1,4 @@
-/* What ipf-prep anonymize is made of: keyed hashes, chains of blocks, and groups of lengths. */
+/* The parts of ipf-prep anonymize: keyed hashes, chains of blocks, and groups of lengths. */
 #include "absent.h"
 #include "anonymize/anonymizer.h"
 #include "anonymize/group_counts.h"
@@ -129,7 +129,7 @@ static void hashes_are_of_the_salt_and_the_size(void **state)
 	assert_int_equal(common(c), 0);
 }
 
-/* The recorded length counts; what it leaves out of the text must not be lost, nor must what it adds. */
+/* The recorded length counts; tokens beyond it must not be lost, nor the ones it adds. */
 static void another_length_than_counted(void **state)
 {
 	struct chains *c = *state;
@@ -160,7 +160,7 @@ static void a_later_turn_goes_on(void **state)
 	assert_int_equal(common(c), 2);
 }
 
-/* Blocks of another size than ours: prompts still have in common what they had. */
+/* Blocks of another size than ours: prompts keep their common beginnings. */
 static void recorded_blocks_are_cut_anew(void **state)
 {
 	struct chains *c = *state;
@@ -219,7 +219,7 @@ static struct anonymous_request of_lengths(int64_t input, int64_t output, int64_
 		.at_ns = hour * 3600 * NS_PER_S, .input_tokens = input, .output_tokens = output, .model_key = model};
 }
 
-/* Every request that is kept has k - 1 others with its lengths, and the sums of tokens stay. */
+/* Every request kept has k - 1 others with its lengths, and the sums of tokens stay. */
 static void no_lengths_are_alone(void **state)
 {
 	(void)state;

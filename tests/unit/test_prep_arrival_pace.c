@@ -1,4 +1,4 @@
-/* Rates of arrivals that show a wrong unit of their times. */
+/* Rates of arrivals showing a wrong unit of their times. */
 #include "clock.h"
 #include "shape/arrival_pace.h"
 #include "unit.h"

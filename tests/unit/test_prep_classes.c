@@ -1,4 +1,4 @@
-/* The class of a request: its tag, and what requests of a class bring. */
+/* The class of a request: its tag, and the parts of requests of a class. */
 #include "unit.h"
 
 #include "shape/request_class.h"

@@ -63,7 +63,7 @@ static void shapes(void **state)
 	close_to(std, 400, 10);
 	moments("normal:10,0", 10, &mean, &std, &least, &most);
 	assert_int_equal(least, 10);
-	/* bounds that draws do not reach */
+	/* bounds drawing do not reach */
 	moments("normal:10,1,min=1000,max=2000", 3, &mean, &std, &least, &most);
 	assert_int_equal(most, 1000);
 	assert_int_equal(parsed("dataset").kind, DISTRIBUTION_DATASET);

@@ -33,7 +33,7 @@ static void facts(void **state)
 	assert_null(media_facts((struct slice){"", 0}, 0).type);
 }
 
-/* A second of 8 bytes, one whose length was not known when it was written, and what is no length. */
+/* A second of 8 bytes, one whose length was not known when it was written, and a text that is no length. */
 static void lengths(void **state)
 {
 	static const char head[] = "RIFF\0\0\0\0WAVEfmt \x10\0\0\0\x01\0\x01\0\x04\0\0\0\x08\0\0\0\x02\0\x10\0";
@@ -94,7 +94,7 @@ static void marks(void **state)
 	buffer_release(&text);
 }
 
-/* Without a media file, what is in messages stays there, and is listed all the same. */
+/* Without a media file, media in messages stay there, and are listed all the same. */
 static void inline_media(void **state)
 {
 	static const char message[] =

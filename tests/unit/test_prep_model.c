@@ -1,4 +1,4 @@
-/* Models of recorded traffic, in parts: what is fitted of known processes, and what is drawn of it. */
+/* Models of recorded traffic, in parts: fits of known processes, and draws from them. */
 #include "unit.h"
 
 #include "absent.h"
@@ -114,7 +114,7 @@ static void fit(struct arrival_model *m, const int64_t *at_ns, int count)
 
 enum { ARRIVALS = 20000 };
 
-/* The index of dispersion of what is drawn, for windows of so many seconds. */
+/* The index of dispersion of the draws, for windows of so many seconds. */
 static double drawn_dispersion(const struct arrival_model *m, double scale, int which)
 {
 	struct arrival_draw draw;

@@ -156,10 +156,10 @@ static void runs_repeat_or_pack(void **state)
 	runs_are(BYTES("\x03\x88\xc6\xfa"), 3, "0 1 2 3 4 5 6 7"); /* the example of the specification */
 	runs_are(BYTES("\x03\x88\xc6\xfa\x04\x01"), 3, "0 1 2 3 4 5 6 7 1 1");
 	runs_are(BYTES("\x00\x07\x02\x06"), 3, "6");     /* a run of none */
-	runs_are(BYTES("\x05\x88\xc6"), 3, "0 1 2 3 4"); /* a group that is cut */
+	runs_are(BYTES("\x05\x88\xc6"), 3, "0 1 2 3 4"); /* a cut group */
 	runs_are(BYTES("\x04\x01\x02\x03"), 20, "197121 197121");
 	runs_are(BYTES("\x02\xff\xff\xff\xff"), 32, "4294967295");
-	runs_are(BYTES("\x02\x01\x02"), 20, ""); /* a value that is cut */
+	runs_are(BYTES("\x02\x01\x02"), 20, ""); /* a cut value */
 	runs_are(BYTES("\x80\x80\x80\x80\x80\x80\x80\x01\x05"), 3, "");
 	assert_int_equal(bit_width(0), 0);
 	assert_int_equal(bit_width(1), 1);
@@ -299,7 +299,7 @@ static void dates_and_times(void **state)
 	whole_is(TYPE_INT64, NOTE_TIME, 86399999999, "\"23:59:59.999999\"");
 	whole_is(TYPE_INT64, NOTE_TIME, 86400000000, "\"24:00:00\"");
 	whole_is(TYPE_INT64, NOTE_TIME, -1, "\"23:59:59.999999\"");
-	whole_is(TYPE_INT32, NOTE_TIMESTAMP, 5, "5"); /* not what the type can be */
+	whole_is(TYPE_INT32, NOTE_TIMESTAMP, 5, "5"); /* not of a possible type */
 	value_is(&(struct schema_element){.type = TYPE_INT64, .note = NOTE_TIMESTAMP, .digits = 3, .utc = true},
 	         (union parquet_value){.integer = INT64_MAX}, "\"292278994-08-17 07:12:55.807+00\"");
 	value_is(&(struct schema_element){.type = TYPE_INT64, .note = NOTE_TIMESTAMP, .digits = 4},

@@ -26,7 +26,7 @@ static void a_place_stays(void **state)
 	prefix_siblings_release(&siblings);
 }
 
-/* Ids that are not of all that is before them come behind several: the first one counts. */
+/* Ids that are not of all before them come behind several: the first one counts. */
 static void the_first_parent_counts(void **state)
 {
 	(void)state;

@@ -18,7 +18,7 @@ static struct slice random_bytes(uint64_t *random, char *space, size_t most)
 	return (struct slice){space, len};
 }
 
-/* Everything that a sorter gives, behind each other. */
+/* Everything a sorter gives, behind each other. */
 static void sort_all(uint64_t seed, size_t count, size_t limit, struct buffer *out)
 {
 	struct record_sorter s = {0};

@@ -88,7 +88,7 @@ static void blocks(void **state)
 	buffer_release(&other);
 }
 
-/* The text of a hash is part of the interface: traces that were made on other days and machines have to share it. */
+/* The text of a hash is part of the interface: traces made on other days and machines have to share it. */
 static void stands_for_ever(void **state)
 {
 	(void)state;

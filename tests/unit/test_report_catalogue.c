@@ -1,5 +1,5 @@
-/* The catalogue of figures against the definitions, the JSON report of a run that has every figure, and a golden
- * report: each has what the others have. */
+/* The catalogue of figures against the definitions, the JSON report of a run with every figure, and a golden report:
+ * each has the others' figures. */
 #include "unit.h"
 
 #include "catalogue/catalogue.h"
@@ -28,7 +28,7 @@ static void figures_are_found(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < catalogue_count; i++)
-		assert_ptr_equal(catalogue_find(catalogue[i].path), &catalogue[i]); /* so none is there twice */
+		assert_ptr_equal(catalogue_find(catalogue[i].path), &catalogue[i]); /* proves that none is there twice */
 	assert_string_equal(catalogue_find("latency/ttft_ms/from_due/p99")->definition, "ttft");
 	assert_string_equal(catalogue_find("latency/itl_mean_ms")->family, "ipf_itl_mean_seconds");
 	assert_string_equal(catalogue_find("rate/offered")->unit, "requests/s");
@@ -86,7 +86,7 @@ static void sorting_keeps_the_order(void **state)
 	assert_string_equal(list[5]->path, "name");
 }
 
-/* ---- a run that has every figure ---- */
+/* ---- a run with every figure ---- */
 
 static void fill_summary(struct metric_summary *d, const struct percentiles *list)
 {

@@ -1,4 +1,4 @@
-/* Prices per hour: what is accepted, and what is not. */
+/* Prices per hour: accepted ones, and refused ones. */
 #include "unit.h"
 
 #include "analysis/cost.h"

@@ -1,5 +1,5 @@
 /* Differences between two sides, on a simulated server: it batches, its steps have jitter, a slow drift and pauses, and
- * its latencies depend on each other through the batch and the queue. Each simulation takes a millisecond, so that the
+ * its latencies depend on each other through the batch and the queue. Each simulation takes a millisecond, so the
  * coverage of intervals and the truth of findings can be counted. IPF_LONG=1: over 400 pairs instead of 60.
  */
 #include "unit.h"
@@ -13,16 +13,16 @@
 #include <math.h>
 
 struct load {
-	int requests; /* of a run */
+	int requests; /* a run's */
 	double rate;  /* per second */
 	int batch;    /* the most requests in a step */
 	bool closed;  /* a request starts when there is room in the batch */
-	int runs;     /* of each side */
+	int runs;     /* each side's */
 };
 
 struct noise {
 	double slower;  /* a factor of each step's time */
-	double between; /* standard deviation of the logarithm of such a factor that each run has */
+	double between; /* standard deviation of the logarithm of such a factor each run has */
 };
 
 struct request {
@@ -54,14 +54,14 @@ static double step_time(struct server *s, double prefill)
 {
 	double step = (0.012 + 0.0004 * s->count + prefill) * s->factor;
 	step *= exact_exp(0.08 * rng_normal(&s->rng) + s->drift);
-	const double keep = exact_exp(-step / 2); /* a drift that lasts for two seconds */
+	const double keep = exact_exp(-step / 2); /* a drift lasting for two seconds */
 	s->drift = keep * s->drift + 0.03 * sqrt(1 - keep * keep) * rng_normal(&s->rng);
 	if (rng_uniform(&s->rng) < 0.1 * step) /* a pause, in one second of ten */
 		step += 0.02 + 0.05 * rng_exponential(&s->rng);
 	return step;
 }
 
-/* Takes in what has arrived, up to the batch and to 40 ms of work. */
+/* Takes in the arrivals, up to the batch and to 40 ms of work. */
 static double admit(struct server *s, struct request *list)
 {
 	double prefill = 0;
@@ -210,7 +210,7 @@ static void compare(struct difference d[FIGURES], const struct load *load, const
 	side_release(&sides[SIDE_NEW]);
 }
 
-/* What many comparisons came to. */
+/* The results of many comparisons. */
 struct tally {
 	int repetitions, judged[FIGURES], covered[FIGURES], significant[FIGURES], found, undecided[FIGURES];
 	double needed[FIGURES];
@@ -245,7 +245,7 @@ static struct tally repeat(const struct load *load, const struct noise noises[SI
 static const struct noise alike[SIDES] = {{1, 0}, {1, 0}};
 
 /* The intervals of two equal servers contain 0 in about 95 of 100 cases. With open-loop arrivals, both sides complete
- * what arrives, and the interval of their rates is wider than it has to be. */
+ * all arrivals, and the interval of their rates is wider than it has to be. */
 static void covers(const char *what, const struct load *load, const struct noise noises[SIDES], bool rate_too)
 {
 	const int repetitions = few_or_many(60, 400);
@@ -291,8 +291,8 @@ static void finds_five_percent(void **state)
 	assert_true(t.found >= repetitions * 18 / 20);
 }
 
-/* What is too little for one run: as many runs as it says that are needed find it, and half as many do not. Half a
- * percent in the long test, one in the short one. */
+/* An effect too small for one run: as many runs as it says needed find it, and half as many do not. Half a percent in
+ * the long test, one in the short one. */
 static void tells_how_many_runs(void **state)
 {
 	(void)state;
@@ -367,9 +367,9 @@ static void equal_values_do_not_differ(void **state)
 	assert_true(fabs(d.low) < 1e-6 && fabs(d.high) < 1e-6);
 }
 
-/* Values in clusters, as of a server that works in steps. Nine of ten are the same on both sides but for a shift of
- * most of a step: within one standard error, the median of one side reaches the next cluster and that of the other does
- * not, so that they differ more than within two. */
+/* Values in clusters, as of a server working in steps. Nine of ten are the same on both sides but for a shift of most
+ * of a step: within one standard error, the median of one side reaches the next cluster and that of the other does not,
+ * so they differ more than within two. */
 static void p_values_and_intervals_agree(void **state)
 {
 	(void)state;

@@ -1,5 +1,5 @@
-/* Differences of which error, interval and finding can be computed by hand; test_report_difference.c has what only many
- * simulated comparisons show. */
+/* Differences of which error, interval and finding can be computed by hand; test_report_difference.c has properties
+ * that only many simulated comparisons show. */
 #include "unit.h"
 
 #include "absent.h"
@@ -11,8 +11,8 @@
 /* ---- noise ---- */
 
 /* Each stage of a run has 80 parts, which block_noise.h joins to 8 blocks: a multiple of these. Their sum of squares is
- * 40e-6, and their neighbours do not resemble each other, so that their variance is 8 * 40e-6 / 7 for a multiple of 1,
- * with 7 degrees of freedom. Within a block, parts alternate: they are as good as independent. */
+ * 40e-6, and their neighbours do not resemble each other, so their variance is 8 * 40e-6 / 7 for a multiple of 1, with
+ * 7 degrees of freedom. Within a block, parts alternate: they are as good as independent. */
 enum { BLOCKS = 8, EACH = 10, PARTS = BLOCKS * EACH };
 static const double block[BLOCKS] = {3e-3, -3e-3, 1e-3, -1e-3, -1e-3, 1e-3, -3e-3, 3e-3};
 #define UNIT (32e-5 / 7)
@@ -26,7 +26,7 @@ struct by_hand {
 	const char *what;
 	int stages, runs[SIDES], partner[3], schedule[SIDES][3];
 	double parts[SIDES][3]; /* multiples */
-	double off[SIDES][3];   /* of each run: how far its figure is from that of the side */
+	double off[SIDES][3];   /* each run's: how far its figure is from the side's */
 	enum noise_source noise;
 	double variance, degrees, between, within; /* variance and within²: of a figure, between²: of a run */
 	bool alone;                                /* each run has one block, which says nothing */
@@ -191,8 +191,8 @@ static void near(const char *what, const char *figure, double got, double expect
 		fail_msg("%s: %s %.12g (expected %.12g)", what, figure, got, expected);
 }
 
-/* What follows from the error and its degrees of freedom, where the interval is symmetric. `unit`: the change in which
- * it is computed. */
+/* Consequences of the error and its degrees of freedom, where the interval is symmetric. `unit`: the change in which it
+ * is computed. */
 static void follows(const char *what, const struct difference *d, double unit)
 {
 	const double degrees = fmax(d->degrees, 1), half = student_critical(0.05, degrees) * d->error;
@@ -276,7 +276,7 @@ static void a_figure_of_zero_has_no_difference(void **state)
 
 /* ---- shares ---- */
 
-/* Of as many requests on each side, every so manieth one is a case, in the same blocks or in others. */
+/* With as many requests on each side, every so manieth one is a case, in the same blocks or in others. */
 static struct difference of_shares(int requests, int base, int value, bool paired)
 {
 	double over[SIDES][512] = {{0}}, under[SIDES][512] = {{0}};
@@ -342,7 +342,7 @@ static void shares_at_their_ends(void **state)
 	assert_int_equal(none.finding, FINDING_SAME);
 }
 
-/* ---- what is found ---- */
+/* ---- findings ---- */
 
 static void findings_at_their_limits(void **state)
 {
@@ -424,7 +424,7 @@ static void runs_that_are_needed(void **state)
 		assert_true(d.runs_needed >= 1 && seen_by_hand(&d, d.runs_needed, alpha) <= effect);
 		assert_true(d.runs_needed == 1 || seen_by_hand(&d, d.runs_needed - 1, alpha) > effect);
 	}
-	/* just within what is looked for, and just beyond it */
+	/* just within the least effect, and just beyond it */
 	for (int over = 0; over < 2; over++) {
 		struct difference d = {.runs = {1, 1}, .degrees = 40, .noise = NOISE_BLOCKS, .error = 1};
 		d.error = 0.01 / seen_by_hand(&d, RUNS_MOST, 0.05) * (over ? 1.000001 : 0.999999);

@@ -1,4 +1,4 @@
-/* Documents and what draws them: memory, cells, tables at any width, and texts from outside in every part. */
+/* Documents and their renderers: memory, cells, tables at any width, and texts from outside in every part. */
 #include "unit.h"
 
 #include "cli/terminal.h"
@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- what is drawn ---- */
+/* ---- drawing ---- */
 
 enum renderer { TEXT, MARKDOWN, PAGE, RENDERERS };
 
@@ -110,7 +110,7 @@ static void many_rows(void **state)
 	assert_int_equal(t->count, DOC_ROWS_MOST);
 	assert_int_equal(t->left_out, ROWS - DOC_ROWS_MOST);
 	assert_string_equal(t->rows[DOC_ROWS_MOST - 1].name, "row 199");
-	/* what is left out leaves no mark on what is not */
+	/* omitted parts leave no mark on the others */
 	assert_false(t->weak);
 	assert_false(t->rows[DOC_ROWS_MOST - 1].cells[1].weak);
 	assert_string_equal(t->rows[DOC_ROWS_MOST - 1].cells[1].text, "199");
@@ -509,7 +509,7 @@ static void hostile_part(struct document *d, enum part_kind kind, uint64_t *rand
 	}
 }
 
-/* Nothing that a terminal obeys, that reorders a line, or that cannot be seen; in a page, tabs of its own script. */
+/* Nothing a terminal obeys, that reorders a line, or that cannot be seen; in a page, tabs of its own script. */
 static void is_safe(const char *text, bool page)
 {
 	for (size_t left = strlen(text), bytes; left > 0; left -= bytes, text += bytes) {

@@ -1,4 +1,4 @@
-/* MLPerf's early-stopping estimates: numbers of samples that its rules name, and properties. */
+/* MLPerf's early-stopping estimates: numbers of samples its rules name, and properties. */
 #include "unit.h"
 
 #include "figures/early_stopping.h"

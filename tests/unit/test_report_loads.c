@@ -1,4 +1,4 @@
-/* What another tool would have seen of a run: which requests count, when, and their statistics. */
+/* Another tool's view of a run: which requests count, when, and their statistics. */
 #include "unit.h"
 
 #include "absent.h"
@@ -82,7 +82,7 @@ static void one_load_for_each_stage_with_requests(void **state)
 	assert_int_equal(load_slots(&load), 3);
 	assert_int_equal(load_peak(&load, METRIC_E2E), 2);
 	assert_int_equal(load_peak_second(&load, METRIC_E2E), 3);
-	/* without requests there is still a load, so that a document is not empty */
+	/* without requests there is still a load, so a document is not empty */
 	f.run.row_count = 1;
 	assert_int_equal(load_first(&f.report), LOAD_ALL);
 	assert_int_equal(load_next(&f.report, LOAD_ALL), LOAD_END);

@@ -1,4 +1,4 @@
-/* What prefix caches of any size find: the distances against a list that is searched, and blocks that are joined. */
+/* Hits of prefix caches of any size: the distances against a searched list, and blocks that are joined. */
 #include "unit.h"
 
 #include "stats/lru_curve.h"
@@ -30,7 +30,7 @@ static void make(struct made *m, struct prefix_tree *tree, uint64_t *random)
 	}
 }
 
-/* A cache of `size` blocks as a list, the block that was used last first: its hits, in tokens. */
+/* A cache of `size` blocks as a list, the block used last first: its hits, in tokens. */
 static int64_t searched(const struct made *m, int64_t size)
 {
 	static uint64_t list[PROMPTS * (DEPTH_MOST + 5)];
@@ -46,7 +46,7 @@ static int64_t searched(const struct made *m, int64_t size)
 			leading = leading && at < count && (int64_t)at < size;
 			hits += leading ? 16 : 0;
 		}
-		/* the end of the prompt comes first, so that its beginning is the last that is forgotten */
+		/* the end of the prompt comes first, so its beginning is the last that is forgotten */
 		for (int64_t k = (int64_t)m->depth[i] + m->own[i] - 1; k >= 0; k--) {
 			uint64_t block = k < (int64_t)m->depth[i] ? m->path[i][k] : own++;
 			size_t at = 0;

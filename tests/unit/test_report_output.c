@@ -1,4 +1,4 @@
-/* A report that is written in pieces is what was rendered, compressed or not; a failure is reported once. */
+/* A report written in pieces is the rendered one, compressed or not; a failure is reported once. */
 #include "unit.h"
 
 #include "cli/report_output.h"

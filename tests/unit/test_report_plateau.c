@@ -38,7 +38,7 @@ static void a_plateau(void **state)
 	assert_int_equal(p.on, 2);
 }
 
-/* A server that shares batches: each user more brings less. */
+/* A server sharing batches: each user more brings less. */
 static void a_bent_curve(void **state)
 {
 	(void)state;
@@ -91,7 +91,7 @@ static void repeats_and_nothing(void **state)
 	assert_float_equal(found(none, 2).rate, 0, 0);
 }
 
-/* Of curves with noise, the intervals nearly always have the capacity. */
+/* For curves with noise, the intervals nearly always have the capacity. */
 static void the_interval(void **state)
 {
 	(void)state;

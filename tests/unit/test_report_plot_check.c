@@ -1,5 +1,5 @@
-/* The commands of plots in a saved report: what our plots consist of passes, and nothing by which gnuplot runs a
- * program, or reads or writes a file. */
+/* The commands of plots in a saved report: our plots' commands pass, and none by which gnuplot runs a program, or reads
+ * or writes a file. */
 #include "unit.h"
 
 #include "plots/plot_check.h"
@@ -9,7 +9,7 @@
 static bool passes(const char *commands, size_t len)
 {
 	struct ipf_error err = {0};
-	/* on the heap, so that a sanitizer sees what is read beyond the end */
+	/* on the heap, so a sanitizer sees reads beyond the end */
 	char *copy = malloc(len + 1);
 	assert_non_null(copy);
 	memcpy(copy, commands, len);
@@ -221,7 +221,7 @@ static void others_do_not(void **state)
 		char text[300];
 		if (passes(bad[i], strlen(bad[i])))
 			fail_msg("passes: %s", bad[i]);
-		/* behind what is good, and before it */
+		/* behind the good part, and before it */
 		int len = snprintf(text, sizeof text, "set xrange [0:1]\n%s\nplot data using 1:2\n", bad[i]);
 		assert_in_range(len, 1, sizeof text - 1);
 		if (passes(text, (size_t)len))
@@ -241,7 +241,7 @@ static void nul(void **state)
 	assert_false(passes("set label 1\0", sizeof "set label 1\0" - 1));
 }
 
-/* Whatever is cut or changed of commands: what passes has no word in front of strings that is not ours. */
+/* Whatever is cut or changed of commands: passing ones have no word in front of strings that is not ours. */
 static void cut_and_changed(void **state)
 {
 	(void)state;

@@ -1,4 +1,4 @@
-/* What plots show, of requests made by hand: arrivals and their gaps, TTFT by prompt length, lanes, densities. */
+/* The data of plots, of requests made by hand: arrivals and their gaps, TTFT by prompt length, lanes, densities. */
 #include "unit.h"
 
 #include "absent.h"
@@ -117,7 +117,7 @@ static void test_prompt_lengths(void **state)
 		r.ttft_ns[row->at] = (i % 2 ? 100 + i : i) * INT64_C(1000000);
 	}
 	r.input_tokens[add(&r, 1)->at] = 99;    /* without a TTFT */
-	r.ttft_ns[add(&r, 1)->at] = 1000000000; /* of unknown length */
+	r.ttft_ns[add(&r, 1)->at] = 1000000000; /* a prompt of unknown length */
 	add(&r, 1)->ok = false;
 	assert_int_equal(make_input_plot(NULL, &r.input, &p), 1);
 	const char *head = "# input_tokens\tttft_ms\n1\t101\n2\t2\n3\t103\n";

@@ -1,4 +1,4 @@
-/* What plots are made of: tables, texts, axes, the choice of stages, and what becomes of gnuplot's SVG. */
+/* The parts of plots: tables, texts, axes, the choice of stages, and the treatment of gnuplot's SVG. */
 #include "unit.h"
 
 #include "cli/gnuplot.h"
@@ -122,7 +122,7 @@ static void test_stage_choice(void **state)
 		stages[i].measured = i != 0; /* the first is a warm-up */
 		stages[i].ok = i != 3;       /* the fourth has no requests */
 	}
-	choose_stages(&figures, &choice); /* of 1, 2, 4 … 11 */
+	choose_stages(&figures, &choice); /* stages of 1, 2, 4 … 11 */
 	assert_int_equal(choice.of, 10);
 	assert_int_equal(choice.count, STAGE_LINES_MOST);
 	const int32_t expected[] = {1, 4, 6, 8, 11};

@@ -33,7 +33,7 @@ static void a_column_begins_with_its_first_value(void **state)
 	row_columns_release(&columns);
 }
 
-/* Some fit into four bytes, some do not; those before the first that does not stay what they were. */
+/* Some fit into four bytes, some do not; those before the first that does not stay the same. */
 static void columns_become_wide(void **state)
 {
 	static const int64_t values[] = {0, INT32_MAX, IPF_ABSENT, INT32_MIN + 1, -7, INT32_MIN, 5, (int64_t)INT32_MAX + 1};

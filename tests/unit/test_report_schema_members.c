@@ -1,5 +1,5 @@
 /* Schemas out of lines of members: the keywords that lines become, which values they refuse, and lines that are wrong.
- * cli/report-schemas holds the installed schemas against all that the programs write. */
+ * cli/report-schemas holds the installed schemas against all the programs write. */
 #include "unit.h"
 
 #include "json_schema/json_schema.h"
@@ -21,7 +21,7 @@ static char *schema_of(const char *lines, struct ipf_error *err)
 	return made;
 }
 
-/* The reason why the value is not what the lines describe; "" if it is. */
+/* The reason why the value breaks the lines' description; "" if it does not. */
 static const char *check(const char *lines, const char *value, struct json_schema_finding *finding)
 {
 	struct ipf_error err = {0};

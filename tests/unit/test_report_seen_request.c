@@ -1,4 +1,4 @@
-/* Requests as other tools see them: all events of a line, those that count for a tool, and what the rules make of them.
+/* Requests as other tools see them: all events of a line, those counting for a tool, and the rules' results.
  */
 #include "unit.h"
 

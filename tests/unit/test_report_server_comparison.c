@@ -1,4 +1,4 @@
-/* What the client saw beside what the server says: each cause alone is named, and nothing where nothing differs. */
+/* The client's view beside the server's: each cause alone is named, and nothing where nothing differs. */
 #include "unit.h"
 
 #include "clock.h"
@@ -79,7 +79,7 @@ static void test_equal(void **state)
 	finds(*state, 0, NULL);
 }
 
-/* Readings that the range covers in part: nothing is said about numbers that they can explain. */
+/* Readings the range covers in part: nothing is said about numbers they can explain. */
 static void test_unsure(void **state)
 {
 	struct sides *s = *state;
@@ -103,7 +103,7 @@ static void test_unsure(void **state)
 	finds(s, 0, NULL);
 }
 
-/* Of a reading that the range covers in part, all or nothing may have come within it. */
+/* If the range covers a reading in part, all or nothing may have come within it. */
 static void test_unsure_reading(void **state)
 {
 	struct sample_store *store = sample_store_new(SAMPLE_STORE_BYTES);
@@ -163,7 +163,7 @@ static void test_missing_replica(void **state)
 
 static void test_restart_explains_what_is_missing(void **state)
 {
-	static const char why[] = ": the server restarted, and what it counted after the last reading before that is lost";
+	static const char why[] = ": the server restarted, and its counts after the last reading before are lost";
 	struct sides *s = *state;
 	s->server.restarts = 1;
 	finds(s, 0, NULL);
@@ -188,7 +188,7 @@ static void test_tokens(void **state)
 	s->server.output_tokens = 3025;
 	finds(s, 0, NULL);
 	s->server.output_tokens = 3040;
-	finds(s, COMPARISON_MORE_OUTPUT, ": tokens that it did not send, such as rejected ones");
+	finds(s, COMPARISON_MORE_OUTPUT, ": unsent tokens, such as rejected ones");
 	s->server.requests = NAN;
 	finds(s, COMPARISON_MORE_OUTPUT, "another client");
 	s->server.requests = 100;
@@ -208,7 +208,7 @@ static void test_template(void **state)
 	s->server.input_tokens = 20700;
 	finds(s, COMPARISON_TEMPLATE, "the server counted 7 input tokens a request more");
 	s->server.input_tokens = 20750; /* no constant */
-	finds(s, COMPARISON_MORE_INPUT, "a chat template, or prompts that were computed again");
+	finds(s, COMPARISON_MORE_INPUT, "a chat template, or prompts computed again");
 	s->client.usage = true;
 	s->server.input_tokens = 20000;
 	s->client.template_tokens = 7;
@@ -242,7 +242,7 @@ static void test_delay_in_front(void **state)
 	assert_null(strstr(s->result.notes[0].text, "queue"));
 }
 
-/* What was in flight when the run was ended on purpose has no row, but the server counted it. */
+/* A request in flight when the run was ended on purpose has no row, but the server counted it. */
 static void test_stopped(void **state)
 {
 	struct sides *s = *state;
@@ -277,7 +277,7 @@ static void test_slower_tokens(void **state)
 	finds(s, COMPARISON_E2E, "E2E is 300 ms longer");
 }
 
-/* The server's latencies include requests that this client gave up: no other client is needed to explain them. */
+/* The server's latencies include requests this client gave up: no other client is needed to explain them. */
 static void test_given_up(void **state)
 {
 	struct sides *s = *state;
@@ -286,8 +286,7 @@ static void test_given_up(void **state)
 	s->client.ok = 90;
 	finds(s, COMPARISON_TTFT_SHORTER, "the server's figures include 10 requests that failed");
 	s->client.given_up = 10;
-	finds(s, COMPARISON_TTFT_SHORTER,
-	      "include 10 requests that this client gave up (timed out, disconnected or cancelled)");
+	finds(s, COMPARISON_TTFT_SHORTER, "include 10 requests this client gave up (timed out, disconnected or cancelled)");
 	s->client.given_up_early = 8;
 	finds(s, COMPARISON_TTFT_SHORTER, "or cancelled, 8 of them before a first token)");
 	s->client.latency[COMPARED_TTFT] = latency(50);
@@ -297,7 +296,7 @@ static void test_given_up(void **state)
 	s->client.given_up = 0;
 	s->client.ok = 100;
 	s->server.requests = NAN;
-	finds(s, COMPARISON_TPOT, "requests that are not this client's");
+	finds(s, COMPARISON_TPOT, "other clients' requests");
 }
 
 static void test_tokens_given_up(void **state)
@@ -312,21 +311,21 @@ static void test_tokens_given_up(void **state)
 	finds(s, COMPARISON_FEWER_INPUT, ": a replica is not scraped");
 	s->client.given_up = 10;
 	s->client.given_up_input = 2000;
-	finds(s, COMPARISON_FEWER_INPUT, "10 requests that this client gave up");
+	finds(s, COMPARISON_FEWER_INPUT, "10 requests this client gave up");
 	s->client.given_up_input = 1000; /* too few to explain it */
 	finds(s, COMPARISON_FEWER_INPUT, ": a replica is not scraped");
 	s->server.input_tokens = 21000;
 	finds(s, COMPARISON_MORE_INPUT, "computed again");
 	s->client.unknown_input = 1000;
-	finds(s, COMPARISON_MORE_INPUT, "10 requests that this client gave up");
+	finds(s, COMPARISON_MORE_INPUT, "10 requests this client gave up");
 	s->server.input_tokens = 20000;
 	s->server.output_tokens = 2900;
 	s->client.given_up_output = 100;
-	finds(s, COMPARISON_FEWER_OUTPUT, "10 requests that this client gave up");
+	finds(s, COMPARISON_FEWER_OUTPUT, "10 requests this client gave up");
 	s->client.given_up_output = 0;
 	finds(s, COMPARISON_FEWER_OUTPUT, "a replica is not scraped");
 	s->server.output_tokens = 3100;
-	finds(s, COMPARISON_MORE_OUTPUT, "10 requests that this client gave up");
+	finds(s, COMPARISON_MORE_OUTPUT, "10 requests this client gave up");
 }
 
 static void test_hit_rate(void **state)

@@ -1,4 +1,5 @@
-/* Statements for SQLite and PostgreSQL: no text ends its literal, rows are grouped, what is not finite is NULL. */
+/* Statements for SQLite and PostgreSQL: no text ends its literal, rows are grouped, a value that is not finite is
+ * NULL. */
 #include "unit.h"
 
 #include "formats/sql_writer.h"

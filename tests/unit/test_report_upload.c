@@ -1,4 +1,4 @@
-/* Uploads: where they go, how a file is divided, and what a store lists. */
+/* Uploads: where they go, how a file is divided, and a store's lists. */
 #include "unit.h"
 #include "upload/media_type.h"
 #include "upload/part_plan.h"
@@ -178,7 +178,7 @@ static void test_listed_parts(void **state)
 	assert_true(pending_upload_has(&p, 1, 3, &d));
 	d.md5_hex[0] = 'x'; /* the ETag of an encrypted part */
 	assert_true(pending_upload_has(&p, 1, 3, &d));
-	/* a page that repeats itself is the last */
+	/* a page repeating itself is the last */
 	assert_int_equal(pending_upload_read_parts(slice_of(page), &p, &last), 0);
 	assert_int_equal(pending_upload_read_parts(slice_of("<L>"), &p, &last), -1);
 	pending_upload_release(&p);

@@ -1,5 +1,5 @@
-/* Distributions of values with weights, and of rates and levels over time: small ones by hand, large ones by what must
- * hold. */
+/* Distributions of values with weights, and of rates and levels over time: small ones by hand, large ones by their
+ * invariants. */
 #include "unit.h"
 
 #include "exports/pulses.h"

@@ -1,4 +1,4 @@
-/* Do the arrivals of kinds with one rate have the distribution that they claim? */
+/* Do the arrivals of kinds with one rate have the distribution they claim? */
 #include "sched_arrivals.h"
 
 #include "kinds/gaps.h"

@@ -1,5 +1,5 @@
-/* A search over servers that are made up here, noisy in a way of their own: is its answer as near as it says? And the
- * highest sustained rate of runs whose rate is known. */
+/* A search over servers made up here, noisy in a way of their own: is its answer as near as it says? And the highest
+ * sustained rate of runs whose rate is known. */
 #include "unit.h"
 
 #include "absent.h"
@@ -12,8 +12,8 @@
 
 struct server {
 	double truth; /* meets the objectives up to this load */
-	double noise; /* deviation of the logarithm of what it can do, from stage to stage */
-	double slips; /* share of stages that come out anyhow */
+	double noise; /* deviation of the logarithm of its capacity, from stage to stage */
+	double slips; /* share of stages coming out anyhow */
 };
 
 /* One search to its end; how many stages it took. */

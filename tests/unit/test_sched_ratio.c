@@ -69,7 +69,7 @@ static void test_every_double_is_met(void **state)
 
 	(void)state;
 	for (int i = 0; i < 100000; i++) {
-		/* Any exponent between the two ends of what a rate can be. */
+		/* Any exponent between the two ends of a rate's range. */
 		double value = ldexp(1 + (double)(test_random(&seed) >> 12) * 0x1p-52, (int)(test_random(&seed) % 59) - 29);
 		struct ratio r = ratio_of(value);
 		assert_true((double)r.num / (double)r.den == value);

@@ -1,4 +1,4 @@
-/* From a trace to a schedule and back: what is read of a trace, and that every line of the schedule says the right
+/* From a trace to a schedule and back: the parts read of a trace, and that every line of the schedule says the right
  * thing. */
 #include "unit.h"
 
@@ -464,7 +464,7 @@ static void test_replay_needs_recorded_arrivals(void **state)
 	assert_refused("replay", true, IPF_INPUT, "at_ns: missing; a replay requires it for every arrival");
 	write_arrivals((const int64_t[]){0, 5, 4}, 3);
 	assert_refused("replay", true, IPF_INPUT,
-	               "at_ns: earlier than that of the previous arrival; a replay requires a trace sorted by at_ns");
+	               "at_ns: earlier than the previous arrival's; a replay requires a trace sorted by at_ns");
 	write_arrivals((const int64_t[]){0, 5}, 2);
 	assert_refused("replay:from=6ns", true, IPF_INPUT,
 	               "stage 1 (replay): no arrival was recorded in this slice of the trace (from=, to=)");
@@ -495,7 +495,7 @@ static void test_another_stage_changes_no_draws(void **state)
 	}
 }
 
-/* ---- traces that make no sense ---------------------------------------------------------------------------------- */
+/* ---- traces making no sense ---------------------------------------------------------------------------------- */
 
 static void test_bad_traces_name_their_line(void **state)
 {

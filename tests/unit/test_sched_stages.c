@@ -251,7 +251,7 @@ static void test_misuse_names_stage_kind_key_and_value(void **state)
 	}
 }
 
-/* Every key of every kind, wrong in every way that its type knows. */
+/* Every key of every kind, wrong in every way its type knows. */
 static const char *const *wrong_values(enum key_type type)
 {
 	static const char *const rates[] = {"fast", "-1", "", "2G", "1x", NULL}, *const counts[] = {"many", "0", "-1",

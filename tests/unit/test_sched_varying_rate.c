@@ -1,5 +1,5 @@
 /* Do the arrivals of kinds whose rate changes follow it? Laid along the area under the rate, computed here anew, they
- * have to be what their process= has at a rate of 1. */
+ * have to be those of their process= at a rate of 1. */
 #include "sched_arrivals.h"
 
 #include <stdio.h>
@@ -53,9 +53,9 @@ static const struct {
 };
 enum { SHAPES = sizeof shapes / sizeof *shapes };
 
-/* Chi-square: do the counts in windows of `window` seconds have the variance of Poisson's, around the area that each
- * window has? Its mean is the number of windows, its variance 2 a window and 1/mean more for each (a Poisson count's
- * fourth moment). */
+/* Chi-square: do the counts in windows of `window` seconds have the variance of Poisson's, around the area each window
+ * has? Its mean is the number of windows, its variance 2 a window and 1/mean more for each (a Poisson count's fourth
+ * moment). */
 static double windows_off(const struct times *t, double window, double length, double (*area)(double t))
 {
 	double chi = 0, expected = 0, variance = 0;
@@ -181,7 +181,7 @@ static void test_constant_along_a_rate(void **state)
 }
 
 /* Along a sine arrival k comes where the area is k, to the nanosecond, however long the period and however thick they
- * come; but for what a double cannot tell of the area, which is much time where the rate is next to nothing. */
+ * come. The exception is the error of a double in the area, which is much time where the rate is next to nothing. */
 static void test_a_sine_is_exact(void **state)
 {
 	enum { COUNT = 200000 };
@@ -285,7 +285,7 @@ static void test_onoff_has_mean_and_variance(void **state)
 		fail_msg("variance %.1f, not %.1f", variance, expected);
 }
 
-/* What process= does to the gaps leaves the states alone: without base=, arrivals come only while they are on. */
+/* The effect of process= on the gaps leaves the states alone: without base=, arrivals come only while they are on. */
 static void test_onoff_states_are_their_own(void **state)
 {
 	uint64_t seed = test_seed(__func__);
@@ -306,8 +306,8 @@ static void test_onoff_states_are_their_own(void **state)
 	times_free(&sparse);
 }
 
-/* How long it is on and off: arrivals come every millisecond while it is on, so that a longer gap is a time in which it
- * was off. */
+/* How long it is on and off: arrivals come every millisecond while it is on, so a longer gap is a time in which it was
+ * off. */
 static void test_onoff_times_are_exponential(void **state)
 {
 	static const double on_rate = 0.5, off_rate = 1; /* ends a second */

@@ -113,7 +113,7 @@ static void wrong_requests(void **state)
 	}
 }
 
-/* ---- what a client would make of an answer ---- */
+/* ---- a client's view of an answer ---- */
 
 struct seen {
 	struct buffer body, text, reasoning, tool;
@@ -405,7 +405,7 @@ struct trouble {
 	const char *has;
 };
 
-/* Where each failure comes, and what is there before it. Eight tokens. */
+/* Where each failure comes, and the bytes before it. Eight tokens. */
 static void trouble_comes_where_it_should(void **state)
 {
 	static const struct trouble cases[] = {

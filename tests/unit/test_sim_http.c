@@ -12,10 +12,10 @@
 struct http_case {
 	const char *text;
 	int status;       /* 0: a good request */
-	const char *body; /* of a good one */
+	const char *body; /* a good one's */
 	const char *path;
 	bool keep_alive;
-	const char *rest; /* what is left for the next request */
+	const char *rest; /* the rest for the next request */
 };
 
 static const struct http_case cases[] = {
@@ -73,7 +73,7 @@ static size_t feed(struct http_request *r, const char *text, size_t piece, uint6
 	while (*result == HTTP_MORE && at < len) {
 		size_t n = piece ? piece : 1 + test_random(seed) % 20, used;
 		n = n < len - at ? n : len - at;
-		/* a copy of just this size, so that a sanitizer sees who reads past it */
+		/* a copy of just this size, so a sanitizer sees who reads past it */
 		char *copy = malloc(n);
 		memcpy(copy, text + at, n);
 		*result = http_feed(r, copy, n, &used);

@@ -1,4 +1,4 @@
-/* What is to be sent, with its pauses, and the timers' heap. */
+/* The output, with its pauses, and the timers' heap. */
 #include "outbox.h"
 #include "timers.h"
 

@@ -36,7 +36,7 @@ static int32_t choose(const struct measured_request *list, int64_t k, int way, s
 	return least;
 }
 
-/* What is found of so many servers, of `parts` runs; ten in flight on average. */
+/* The finding for so many servers, from `parts` runs; ten in flight on average. */
 static struct twin find(int way, int parts)
 {
 	struct twin twin;

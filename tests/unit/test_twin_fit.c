@@ -1,5 +1,5 @@
-/* Twins of servers whose parameters are known: what is fitted to their answers must be what they are, or not known. The
- * servers are twins themselves, in virtual time, so that every run of this test sees the same. */
+/* Twins of servers whose parameters are known: fitted parameters must be the true ones, or not known. The servers are
+ * twins themselves, in virtual time, so every run of this test sees the same. */
 #include "fit/twin_check.h"
 #include "fit/twin_drafts.h"
 #include "fit/twin_fit.h"
@@ -23,7 +23,7 @@ struct world {
 	struct twin_answer *answers;
 	int64_t now_ns;
 	struct rng noise;
-	double noise_ns; /* of each time, on average: sockets and schedulers only ever make it later */
+	double noise_ns; /* each time's, on average: sockets and schedulers only ever make it later */
 };
 
 static void note(struct twin_answer *a, void *data)
@@ -132,7 +132,7 @@ static int off_by(const struct twin *found, const struct twin *truth, enum twin_
 	return wrong;
 }
 
-/* Of 30 servers; tests/long/twin.t does the same with ipf-sim. */
+/* With 30 servers; tests/long/twin.t does the same with ipf-sim. */
 enum { SERVERS = 30, LENGTHS = 3 };
 
 static void parameters_are_found(void **state)
@@ -160,7 +160,7 @@ static void parameters_are_found(void **state)
 		wrong += off_by(&found, &truth, TWIN_STEP_BASE, 0.05) + off_by(&found, &truth, TWIN_PREFILL, 0.05) +
 		         off_by(&found, &truth, TWIN_STEP_TOKENS, 0.05) + off_by(&found, &truth, TWIN_SEQUENCES, 0.001) +
 		         off_by(&found, &truth, TWIN_KV_BLOCKS, 0.05);
-		/* of what it takes of a step with 8 sequences */
+		/* as a share of a step with 8 sequences */
 		double part = fabs(found.p[TWIN_STEP_SEQUENCE].value - truth.p[TWIN_STEP_SEQUENCE].value) * 8;
 		wrong += part > 0.03 * (truth.p[TWIN_STEP_BASE].value + 8 * truth.p[TWIN_STEP_SEQUENCE].value);
 		wrong += fabs(found.p[TWIN_JITTER].value - truth.p[TWIN_JITTER].value) > 0.01;
@@ -242,7 +242,7 @@ static void contexts_are_found(void **state)
 }
 
 /* Steps of half a millisecond whose tokens come up to a millisecond late, and longer ones while requests wait: a single
- * step is not seen, what whole answers took is. */
+ * step is not seen, whole answers are. */
 static void spans_are_fitted(void **state)
 {
 	struct twin truth, found;

@@ -1,4 +1,4 @@
-/* The file of a twin, and what it answers in virtual time: every time follows by arithmetic from the parameters. */
+/* The file of a twin, and its answers in virtual time: every time follows by arithmetic from the parameters. */
 #include "twin/twin_blocks.h"
 #include "twin/twin_server.h"
 
@@ -291,7 +291,7 @@ static void replicas_come_and_go(void **state)
 	assert_int_equal(s.times[0], (3 + 31) * MS);
 	assert_int_equal(s.times[3], (990 + 3 + 15 + 11 + 11) * MS); /* 16 of 20 tokens were in the cache */
 	assert_int_equal(s.times[4], (2000 + 31) * MS);
-	assert_int_equal(waits.sequence.cached_tokens, 0); /* of a server that is new */
+	assert_int_equal(waits.sequence.cached_tokens, 0); /* a new server has none */
 	assert_false(twin_server_failed(s.server));
 	twin_answer_release(&first);
 	twin_answer_release(&at_the_end);
@@ -300,7 +300,7 @@ static void replicas_come_and_go(void **state)
 	twin_server_close(s.server);
 }
 
-/* ---- what if ---- */
+/* ---- changed parameters ---- */
 
 static void a_parameter_can_be_another(void **state)
 {
@@ -308,26 +308,26 @@ static void a_parameter_can_be_another(void **state)
 		const char *text;
 		double value; /* NAN: refused */
 		const char *says;
-	} cases[] = {{"kv_blocks=9000", 9000, NULL},
-	             {"kv_blocks=x2", 2002, NULL},
-	             {"kv_blocks=x0.5", 500, NULL},
-	             {"kv_blocks=x1e1", 10010, NULL},
-	             {"kv_blocks", NAN, "expected NAME=VALUE or NAME=xFACTOR, got \"kv_blocks\""},
-	             {"blocks=1", NAN, "a twin has no parameter \"blocks\" (ipf-twin(1))"},
-	             {"kv_block=1", NAN, "a twin has no parameter \"kv_block\" (ipf-twin(1))"},
-	             {"kv_blocks=", NAN, "kv_blocks: expected a number or a factor such as x2, got \"\""},
-	             {"kv_blocks=x", NAN, "kv_blocks: expected a number or a factor such as x2, got \"x\""},
-	             {"kv_blocks=2x", NAN, "kv_blocks: expected a number or a factor such as x2, got \"2x\""},
-	             {"kv_blocks=0x10", NAN, "kv_blocks: expected a number or a factor such as x2, got \"0x10\""},
-	             {"kv_blocks=nan", NAN, "kv_blocks: expected a number or a factor such as x2, got \"nan\""},
-	             {"kv_blocks=0", NAN, "kv_blocks: expected a value from 1 to 1.67772e+07, got 0"},
-	             {"kv_blocks=-3", NAN, "kv_blocks: expected a value from 1 to 1.67772e+07, got -3"},
-	             {"kv_blocks=x1e9", NAN, "kv_blocks: expected a value from 1 to 1.67772e+07, got x1e9: 1.001e+12"},
-	             {"input_tokens=3", NAN, "input_tokens: expected a factor from x0.01 to x100, got \"3\""},
-	             {"output_tokens=x101", NAN, "output_tokens: expected a factor from x0.01 to x100, got \"x101\""},
-	             {"most_sequences=x2", NAN,
-	              "most_sequences: the twin does not know it, so that it has no multiple: give a value"},
-	             {"step_base_ns=0", NAN, "step_base_ns: a step would take less than a microsecond"}};
+	} cases[] = {
+		{"kv_blocks=9000", 9000, NULL},
+		{"kv_blocks=x2", 2002, NULL},
+		{"kv_blocks=x0.5", 500, NULL},
+		{"kv_blocks=x1e1", 10010, NULL},
+		{"kv_blocks", NAN, "expected NAME=VALUE or NAME=xFACTOR, got \"kv_blocks\""},
+		{"blocks=1", NAN, "a twin has no parameter \"blocks\" (ipf-twin(1))"},
+		{"kv_block=1", NAN, "a twin has no parameter \"kv_block\" (ipf-twin(1))"},
+		{"kv_blocks=", NAN, "kv_blocks: expected a number or a factor such as x2, got \"\""},
+		{"kv_blocks=x", NAN, "kv_blocks: expected a number or a factor such as x2, got \"x\""},
+		{"kv_blocks=2x", NAN, "kv_blocks: expected a number or a factor such as x2, got \"2x\""},
+		{"kv_blocks=0x10", NAN, "kv_blocks: expected a number or a factor such as x2, got \"0x10\""},
+		{"kv_blocks=nan", NAN, "kv_blocks: expected a number or a factor such as x2, got \"nan\""},
+		{"kv_blocks=0", NAN, "kv_blocks: expected a value from 1 to 1.67772e+07, got 0"},
+		{"kv_blocks=-3", NAN, "kv_blocks: expected a value from 1 to 1.67772e+07, got -3"},
+		{"kv_blocks=x1e9", NAN, "kv_blocks: expected a value from 1 to 1.67772e+07, got x1e9: 1.001e+12"},
+		{"input_tokens=3", NAN, "input_tokens: expected a factor from x0.01 to x100, got \"3\""},
+		{"output_tokens=x101", NAN, "output_tokens: expected a factor from x0.01 to x100, got \"x101\""},
+		{"most_sequences=x2", NAN, "most_sequences: the twin does not know it, so it has no multiple: give a value"},
+		{"step_base_ns=0", NAN, "step_base_ns: a step would take less than a microsecond"}};
 	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct twin t;

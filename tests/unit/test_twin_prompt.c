@@ -1,4 +1,4 @@
-/* The pure parts of a run against a twin: deadlines, and what it has to know of a request. */
+/* The pure parts of a run against a twin: deadlines, and its view of a request. */
 #include "predict/twin_prompt.h"
 
 #include "absent.h"
@@ -80,7 +80,7 @@ static void save(const char *const *lines, size_t count)
 	save_with("", lines, count);
 }
 
-/* What becomes of a line of a trace. */
+/* The prompt of a line of a trace. */
 static struct twin_answer read_line(struct twin_prompt *prompts, const char *line, bool lengths_only)
 {
 	struct jdoc doc = {0};
@@ -146,7 +146,7 @@ static void blocks_by_the_servers_tokens(void **state)
 	(void)state;
 	blocks_are_shared_where_the_texts_are(640, 40, 20);
 	blocks_are_shared_where_the_texts_are(644, 40, 20);  /* within one in a hundred */
-	blocks_are_shared_where_the_texts_are(1280, 80, 41); /* two for each of ours; one more begins in what is equal */
+	blocks_are_shared_where_the_texts_are(1280, 80, 41); /* two for each of ours; one more begins in the equal part */
 	blocks_are_shared_where_the_texts_are(320, 20, 10);
 	blocks_are_shared_where_the_texts_are(960, 60, 31);
 	remove(path);

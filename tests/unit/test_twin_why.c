@@ -142,7 +142,7 @@ static void requests_larger_than_the_twin_are_unknown(void **state)
 	twin_why_release(&why);
 }
 
-/* A has 32 tokens of prompt and needs three blocks of four for its answer, so that B has one. */
+/* A has 32 tokens of prompt and needs three blocks of four for its answer, so B has one. */
 static void a_sequence_that_is_thrown_out_loses_time(void **state)
 {
 	struct measured_request list[] = {request(0, 32, 5, 46, 107), request(1, 16, 3, 73, 145)};

@@ -1,4 +1,4 @@
-/* What every unit test includes: cmocka with its prerequisites, and a small generator for property tests. */
+/* Common to all unit tests: cmocka with its prerequisites, and a small generator for property tests. */
 #ifndef IPF_TEST_UNIT_H
 #define IPF_TEST_UNIT_H
 
@@ -12,7 +12,7 @@
 /* cmocka wants those first */
 #include <cmocka.h>
 
-/* The seed of a property test: IPF_TEST_SEED, else a fixed one; printed, so that a failure can be run again. */
+/* The seed of a property test: IPF_TEST_SEED, else a fixed one; printed, so a failure can be run again. */
 static inline uint64_t test_seed(const char *test)
 {
 	const char *given = getenv("IPF_TEST_SEED");

@@ -1,16 +1,16 @@
 #!/bin/sh
-# What a pod of a Benchmark runs; the image has it in /usr/local/share/ipf. The load is in variables as of run.mk, and RUN is the name of
+# The script in a pod of a Benchmark; the image has it in /usr/local/share/ipf. The load is in variables as of run.mk, and RUN is the name of
 # the run's folder on the volume. With SHARDS, it is a pod of shards.sh, of which the first one reports.
 #
-# In the end, what the operator shows as status is written as the termination message: JSON of at most 4096 bytes, which Kubernetes keeps
-# with the pod. The report goes to the bucket UPLOAD, into the folder RUN, and to the Pushgateways PUSH_REPORT, as
-# the run PUSH_AS. With BASELINE, the folder of an earlier run, and FAIL_IF, conditions a line each, the runs are compared; see ipf-report(1).
+# In the end, the status for the operator becomes the termination message: JSON of at most 4096 bytes, which Kubernetes keeps with the pod.
+# The report goes to the bucket UPLOAD, into the folder RUN, and to the Pushgateways PUSH_REPORT, as the run PUSH_AS. With BASELINE, the
+# folder of an earlier run, and FAIL_IF, conditions a line each, the runs are compared; see ipf-report(1).
 set -u
 here=$(dirname "$0")
 work=${WORK:-/work}
 folder=$work/$RUN
 
-# The run gets the signals that this shell gets, and has the time to end in good order.
+# The run gets this shell's signals, and has the time to end in good order.
 attend() { # COMMAND…
 	"$@" &
 	pid=$!
@@ -39,8 +39,8 @@ fi
 problem=
 [ "$status" -eq 0 ] || problem="the run did not end well: see the log of its pod"
 
-# A step after the run: its failure is the problem that the status shows. 4: a condition holds.
-step() { # WHAT COMMAND…
+# A step after the run: its failure is the problem the status shows. 4: a condition holds.
+step() { # TITLE COMMAND…
 	what=$1 errors=${TMPDIR:-/tmp}/step.err result=0
 	shift
 	attend "$@" 2>"$errors" || result=$?
@@ -79,7 +79,7 @@ END
 	esac
 fi
 
-# Numbers that do not exist are left out. Texts have a length each, so that all of it has less than 4096 bytes.
+# Absent numbers are left out. Texts have a length each, so all of it has less than 4096 bytes.
 jq -c --arg folder "$RUN" --argjson regression "$regression" --arg problem "$problem" '
 	def known: with_entries(select(.value != null));
 	.total as $t | {

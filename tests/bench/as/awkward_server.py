@@ -1,13 +1,13 @@
-"""A server of OpenAI's chat completions with bad manners on a fixed schedule, to compare what tools say of the same answers.
+"""A server of OpenAI's chat completions with bad manners on a fixed schedule, to compare the reports of tools on the same answers.
 
 usage: awkward_server.py [--plain] [--step MS] [--before URL] [--records FILE]      prints "listening on URL"; ends with its standard input
 
-With --records, it writes what it sent, and when, as records of ipf-fire: what a client could at best have seen of the same answers.
+With --records, it writes its sends and their times as records of ipf-fire: the best possible measurement of the same answers.
 
 The k-th request gets the manner k mod 16: the opening chunk at once and the model late, empty chunks, several tokens in a chunk, usage in
 every chunk, an error in the stream, no end mark, a status, an answer without content, a pause before the end mark. With --plain, every
 answer is a usual one. Each token takes STEP milliseconds. With --before, it has no manners and passes requests on to another server, and
-chunk by chunk what that answers.
+its answers chunk by chunk.
 """
 import argparse
 import asyncio
@@ -30,7 +30,7 @@ def usage_of(tokens):
 
 
 def script(manner, tokens):
-    """(milliseconds before it in steps, what is sent): texts of four bytes a token."""
+    """(milliseconds before it in steps, the bytes sent): texts of four bytes a token."""
     yield (0 if manner == "role-late" else 1), chunk({"role": "assistant", "content": "lore" if manner == "role-with-text" else ""})
     sent = 1 if manner == "role-with-text" else 0
     if manner == "role-late":
@@ -60,7 +60,7 @@ def script(manner, tokens):
 
 
 class Answer:
-    """What is sent of one answer, and when."""
+    """The parts of one answer, and their times."""
 
     def __init__(self, writer, record):
         self.writer, self.record, self.record["reads"], self.body = writer, record, [], ""

@@ -1,12 +1,11 @@
-"""Runs a tool that measures model servers, as it is in its package, against URL: N requests of TOKENS tokens (64), SLOTS
-at a time (1), without warm-up.
+"""Runs a tool measuring model servers, as it is in its package, against URL: N requests of TOKENS tokens (64), SLOTS at a time (1), without warm-up.
 
-usage: run_tool.py TOOL PACKAGES URL N OUT [SLOTS [TOKENS]]       TOOL: vllm, sglang, guidellm, inference-perf, lpg
-With AS_RATE, as many requests per second in equal steps instead of SLOTS at a time: not of sglang, which has none.
-PACKAGES is a folder with the packages: vllm-src and sgl-src, the unpacked wheels; ip-src, that of inference-perf; lpg-src with the
-benchmark_serving.py of the latency profile generator, which sends ten requests per second; guidellm is installed. What they import and do
-not need here, such as engines, is replaced by modules without content; tokenizers by one of four bytes a token. The tool writes its file: OUT of vLLM and
-GuideLLM, OUT.tool of SGLang, the folder OUT.files of inference-perf, and OUT.lpg-…-weighted.json of the latency profile generator.
+usage: run_tool.py TOOL PACKAGES URL N OUT [SLOTS [TOKENS]]       TOOL: vllm, sglang, guidellm, inference-perf, lpg With AS_RATE, as many requests per
+second in equal steps instead of SLOTS at a time: not of sglang, which has none. PACKAGES is a folder with the packages: vllm-src and sgl-src, the
+unpacked wheels; ip-src, inference-perf's; lpg-src with the benchmark_serving.py of the latency profile generator, which sends ten requests per second;
+guidellm is installed. Imports without use here, such as engines, are replaced by modules without content; tokenizers by one of four bytes a token. The
+tool writes its file: OUT of vLLM and GuideLLM, OUT.tool of SGLang, the folder OUT.files of inference-perf, and OUT.lpg-…-weighted.json of the latency
+profile generator.
 """
 import argparse
 import asyncio
@@ -20,7 +19,7 @@ import urllib.parse
 
 
 class Nothing(types.ModuleType):
-    """A module that has any name, as a class without content."""
+    """A module with any name, as a class without content."""
     __path__ = []
 
     def __getattr__(self, name):
@@ -56,7 +55,7 @@ class Tokenizer:
 
 
 class Fields(types.SimpleNamespace):
-    """What is not said is None."""
+    """A missing value is None."""
 
     def __getattr__(self, name):
         if name.startswith("__"):
@@ -65,7 +64,7 @@ class Fields(types.SimpleNamespace):
 
 
 PROMPT = "tell me a story of sixty-four bytes, no more and no less of it"
-# not in the processes that GuideLLM starts
+# not in GuideLLM's processes
 SLOTS, TOKENS = (int(value) if value.isdigit() else 1 for value in (sys.argv[6:] + ["1", "64"][len(sys.argv[6:]):])[:2])
 
 RATE = os.environ.get("AS_RATE")
@@ -181,7 +180,7 @@ def lpg(packages, url, n):
 
     async def get_qps(_):
         return 0.0
-    # it counts requests without streaming only, and fails for those that stream
+    # it counts requests without streaming only, and fails for streaming ones
     benchmark_serving.AsyncRequestCounter.get_qps = get_qps
     args = Fields(backend="vllm", models="sim", host=address.hostname, port=address.port, stream_request=True, request_timeout=600.0, tokenizer="none",
                   best_of=1, num_prompts=n, max_input_length=1024, max_output_length=1024, top_k=1, request_rate=10.0, seed=0,
@@ -196,7 +195,7 @@ def main():
         json.dump(got, open(out, "w"), default=float)
 
 
-# also in the processes that GuideLLM starts
+# in GuideLLM's processes as well
 if "guidellm" in sys.argv[:2]:
     stand_in_for_torch()
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
-"""What tools said of a run beside what ipf-report --as says that they would have: a table in Markdown on standard error, and for each
-tool a row of the table of benchmarks.
+"""Tools' reports of a run beside those of ipf-report --as: a table in Markdown on standard error, and for each tool a row of the table of
+benchmarks.
 
 usage: said_table.py SERVER FOLDER      has TOOL.said, the report of --as all -f json, and the file of each tool
 

@@ -1,9 +1,9 @@
-"""The files of two runs of each tool beside our export in its format: every number that all three have.
+"""The files of two runs of each tool beside our export in its format: every number common to all three.
 
 usage: export_table.py FOLDER      has NAME.1, NAME.2 and NAME.ours for each tool
 
-A figure agrees if it differs from the mean of the two by at most 2 %, 0.5 ms, or three times what the two differ by. Prints a table
-in Markdown and the figures that do not agree on standard error, and for each tool a row of the table of benchmarks.
+A figure agrees if it differs from the mean of the two by at most 2 %, 0.5 ms, or three times their difference. Prints a table in
+Markdown and differing figures on standard error, and for each tool a row of the table of benchmarks.
 """
 import glob
 import json
@@ -11,8 +11,8 @@ import os
 import re
 import sys
 
-# What is no figure: what lpg fails to count, and its rate, which a replay does not know; times of day, numbers of this run, ids; and lists of
-# requests, whose order is not that of another run.
+# No figures: values lpg fails to count, and its rate, which a replay does not know; times of day, numbers of this run, ids; and lists of
+# requests, whose order is not another run's.
 NO_FIGURE = re.compile(r"date|queries_per_second|metrics.request_rate|start|end_time|\bseed|session_num|id$|\[|version|timings|scheduler|config|\.mode$")
 # As they are in the table: path and unit in ms.
 SHOWN = {
@@ -46,7 +46,7 @@ def flat(value, at=""):
 
 
 def loadgen(path):
-    """What LoadGen measured: the numbers of its summary, which end where its parameters begin."""
+    """LoadGen's results: the numbers of its summary, which end where its parameters begin."""
     with open(path, encoding="utf-8") as file:
         text = file.read().split("Test Parameters Used")[0]
     return {name.strip(): float(value) for name, value in re.findall(r"^([^:*\n]+):\s*([0-9.]+)$", text, re.MULTILINE)}

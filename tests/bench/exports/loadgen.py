@@ -1,9 +1,9 @@
-"""MLPerf's LoadGen, one query after another, against a server that streams chat completions: its mlperf_log_summary.txt.
+"""MLPerf's LoadGen, one query after another, against a server streaming chat completions: its mlperf_log_summary.txt.
 
 usage: loadgen.py URL REQUESTS FOLDER
 
-LoadGen is no client of HTTP: what asks for an answer, reads it, and tells LoadGen of its first and its last token is written by those who
-test. This one reads a line at a time, counts the tokens by the server's usage, and keeps its connection.
+LoadGen is no client of HTTP: its users write the part asking for an answer, reads it, and passes its first and its last token to
+LoadGen. This one reads a line at a time, counts the tokens by the server's usage, and keeps its connection.
 """
 import array
 import http.client

@@ -1,4 +1,4 @@
-/* ipf-operator: makes Jobs of the Benchmarks of a namespace, and their status of what the Jobs measured. See README.md.
+/* ipf-operator: makes Jobs of the Benchmarks of a namespace, and their status from the Jobs' results. See README.md.
  */
 #include "cli/interrupt.h"
 #include "cli/options.h"

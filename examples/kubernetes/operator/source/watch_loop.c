@@ -17,7 +17,7 @@ struct loop {
 	struct object_store *stores[STORES];
 	char said[STORES][800]; /* the last error of each, which is told once */
 	CURLM *multi;
-	struct backoff backoff; /* of passes */
+	struct backoff backoff; /* the passes' */
 	int64_t pass_at_ns;     /* 0: when something changes */
 };
 
@@ -54,7 +54,7 @@ static void close_loop(struct loop *l)
 	curl_multi_cleanup(l->multi);
 }
 
-/* An error of a store is told when it comes and when it has gone, not each time that it is met. */
+/* An error of a store is told when it comes and when it has gone, not each time it is met. */
 static void tell(struct loop *l, int i)
 {
 	struct object_store *s = l->stores[i];
@@ -101,7 +101,7 @@ static void pass(struct loop *l)
 	l->pass_at_ns = op->wake_s ? clock_now() + (op->wake_s - op->now_s) * NS_PER_S : 0;
 }
 
-/* Is a pass due? What has changed waits as long as the backoff of a failed pass lasts. */
+/* Is a pass due? Changes wait as long as the backoff of a failed pass lasts. */
 static bool is_due(const struct loop *l, bool listed, bool changed)
 {
 	if (l->op.again)

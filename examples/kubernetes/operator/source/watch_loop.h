@@ -2,7 +2,7 @@
  *
  *     return watch_loop_run(&settings, health, &err);         // 0: SIGINT or SIGTERM; -1: it could not begin
  *
- * SIGTERM ends it between two steps. What is half done then is finished by whoever comes next, as after a crash.
+ * SIGTERM ends it between two steps. The next operator finishes half-done steps, as after a crash.
  */
 #ifndef IPF_OPERATOR_WATCH_LOOP_H
 #define IPF_OPERATOR_WATCH_LOOP_H

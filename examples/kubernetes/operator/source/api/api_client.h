@@ -43,11 +43,11 @@ int api_open(struct api_client *api, const struct api_settings *settings, struct
 void api_close(struct api_client *api);
 
 /* `method` is GET, POST, PATCH (a JSON merge patch) or DELETE; `body` may be NULL. 0: there is an answer, which the
- * caller releases. -1: there is none, or one that asks to come back later (429 and 5xx); err says why. */
+ * caller releases. -1: there is none, or a request to come back later (429 and 5xx); err says why. */
 int api_call(struct api_client *api, const char *method, const char *path, const json_t *body,
              struct api_answer *answer, struct ipf_error *err);
 void api_answer_release(struct api_answer *answer);
-/* What the API server says of a request that it refused, such as `jobs.batch "x" already exists`; "" if nothing. */
+/* The API server's reason for refusing a request, such as `jobs.batch "x" already exists`; "" if there is none. */
 const char *api_answer_message(const struct api_answer *answer);
 
 /* The headers of a request, for a handle of one's own; freed by curl_slist_free_all. NULL: err says why. */

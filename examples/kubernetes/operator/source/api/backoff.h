@@ -1,5 +1,5 @@
-/* How long to wait before something that failed is tried again: twice as long each time, up to half a minute, and a
- * part of it by chance, so that many clients of a server that comes back do not come back together.
+/* How long to wait before something failing is tried again: twice as long each time, up to half a minute, and a part of
+ * it by chance, so many clients of a server coming back do not come back together.
  *
  *     struct backoff b;
  *     backoff_init(&b, seed);

@@ -56,7 +56,7 @@ static size_t take(char *data, size_t size, size_t count, void *context)
 		store_take_line(s, s->line.data, s->line.len);
 		buffer_clear(&s->line);
 		if (!s->version[0])
-			return 0; /* what follows is for nobody: all is listed again */
+			return 0; /* no reader for the rest: all is listed again */
 	}
 	if (!newline)
 		buffer_append(&s->line, at, (size_t)(end - at));
@@ -118,7 +118,7 @@ static bool keep_version(struct object_store *s, const json_t *version)
 	return true;
 }
 
-/* Puts what is kept of it into `objects`. */
+/* Puts the kept members into `objects`. */
 static int keep(struct object_store *s, json_t *objects, json_t *object)
 {
 	const char *name = object_name(object);
@@ -151,7 +151,7 @@ void store_take_line(struct object_store *s, const char *line, size_t len)
 	} else if (known && (strcmp(type, "ADDED") == 0 || strcmp(type, "MODIFIED") == 0)) {
 		store_put(s, object);
 	} else if (!known || strcmp(type, "BOOKMARK") != 0) {
-		/* usually {"type": "ERROR", "object": {"code": 410}}: what was missed is in a new list */
+		/* usually {"type": "ERROR", "object": {"code": 410}}: missed changes are in a new list */
 		s->version[0] = '\0';
 	}
 	if (known && s->version[0])
@@ -171,7 +171,7 @@ static void store_url(const struct object_store *s, const char *more, struct buf
 	buffer_text(to, more);
 }
 
-/* One page into `objects`. 1: there is another one, after `next`; 0: that was all; -1: error. */
+/* One page into `objects`. 1: there is another one, after `next`; 0: no more; -1: error. */
 static int list_page(struct object_store *s, json_t *objects, struct buffer *next)
 {
 	struct buffer path = {0}, more = {0};
@@ -272,7 +272,7 @@ void store_finished(struct object_store *s, CURLM *multi, CURLcode result, int64
 	if (status == 410)
 		s->version[0] = '\0';
 	stop_watching(s, multi);
-	/* A watch that has lasted may be begun again at once; one that ends at once shall not become a busy loop. */
+	/* A lasting watch may be begun again at once; one ending at once shall not become a busy loop. */
 	if (s->error.kind == IPF_OK && now_ns - s->begun_ns > 10 * NS_PER_S)
 		backoff_reset(&s->backoff);
 	else

@@ -9,13 +9,13 @@
  *         if (jobs.listed && jobs.changed) … json_object_get(jobs.objects, "name") …
  *     }
  *
- * The watch asks for bookmarks, so that it can go on where it was even if nothing has happened for long. If the API
- * server no longer knows that place (410), all is listed again; if it is away, that is tried again after a backoff, and
- * the objects stay as they were. A watch ends after five minutes at the latest, so that one whose connection is dead
- * without a sign does not last.
+ * The watch asks for bookmarks, so it can go on where it was even if nothing has happened for long. If the API server
+ * no longer knows that place (410), all is listed again; if it is away, it tries again after a backoff, and the objects
+ * stay as they were. A watch ends after five minutes at the latest, so one whose connection is dead without a sign does
+ * not last.
  *
- * Memory: a line of a watch has at most 4 MiB (an object has 1.5 MiB in etcd), an answer 32 MiB, a store 5000 objects;
- * what is beyond is an error, and what nobody reads (managedFields, the spec of a Job) is not kept.
+ * Memory: a line of a watch has at most 4 MiB (an object has 1.5 MiB in etcd), an answer 32 MiB, a store 5000 objects.
+ * More is an error. Members no reader needs (managedFields, the spec of a Job) are not kept.
  */
 #ifndef IPF_OPERATOR_OBJECT_STORE_H
 #define IPF_OPERATOR_OBJECT_STORE_H
@@ -26,8 +26,8 @@
 enum { STORE_OBJECTS_MOST = 5000, STORE_LINE_MOST = 4 << 20 };
 
 struct store_kind {
-	const char *path;     /* of the collection */
-	const char *selector; /* of labels; NULL: all */
+	const char *path;     /* the collection's */
+	const char *selector; /* a selector of labels; NULL: all */
 	bool without_spec;
 };
 
@@ -35,14 +35,14 @@ struct object_store {
 	struct store_kind kind;
 	struct api_client *api;
 	json_t *objects;        /* by name */
-	bool listed;            /* there has been a list, and `objects` is what it became */
+	bool listed;            /* `objects` is a list, with the changes since */
 	bool changed;           /* for the caller to reset */
-	struct ipf_error error; /* of the last attempt; of the kind IPF_OK: it went well */
+	struct ipf_error error; /* the last attempt's; of the kind IPF_OK: it went well */
 
 	char version[64]; /* to watch from; "": list first */
 	bool watching;
 	int64_t begun_ns, retry_at_ns;
-	struct http_handle http; /* of the watch */
+	struct http_handle http; /* the watch's */
 	struct curl_slist *headers;
 	struct buffer line;
 	struct backoff backoff;

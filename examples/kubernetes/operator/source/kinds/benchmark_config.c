@@ -124,7 +124,7 @@ static void stage_keys(struct buffer *to, const json_t *values, const char *cons
 		stage_key(to, *keys, json_object_get(values, *keys));
 }
 
-/* One stage as ipf-sched takes it. With `warmup`, the load that the stage begins with, for this long and unmeasured. */
+/* One stage as ipf-sched takes it. With `warmup`, the load the stage begins with, for this long and unmeasured. */
 static int append_stage(struct buffer *to, const json_t *traffic, const json_t *warmup)
 {
 	static const char *const ramp_keys[] = {"from", "to", NULL};
@@ -204,7 +204,7 @@ static int put_objectives(json_t *config, const json_t *spec, struct ipf_error *
 	return result;
 }
 
-/* One condition a line; each is checked by itself, so that none can contain the end of a line. */
+/* One condition a line; each is checked by itself, so none can contain the end of a line. */
 static int put_gate(json_t *config, const json_t *spec, struct ipf_error *err)
 {
 	struct buffer all = {0};

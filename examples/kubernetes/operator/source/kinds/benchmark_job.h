@@ -1,12 +1,12 @@
-/* The objects that measure for a Benchmark: a ConfigMap and a Job, both of one name and owned by the Benchmark. Pure
- * functions of what is in the API, so that an operator that was started again makes the same ones.
+/* The objects of a Benchmark's measurement: a ConfigMap and a Job, both of one name and owned by the Benchmark. Pure
+ * functions of the objects in the API, so an operator started again makes the same ones.
  *
  *     struct job_plan plan = {.benchmark = benchmark, .spec = merged, .name = name, .image =
  * "registry.example.com/ipf:0.1.0"}; json_t *job = benchmark_job(&plan), *config = benchmark_config_map(&plan, data);
  *
  * The Job's pods are those of examples/kubernetes: without rights, with a read-only root, passing pod security
  * `restricted`; they run benchmark.sh of the image. With spec.shards, the Job is an Indexed one of so many clients and
- * a pod that leads them (shards.sh). NULL: out of memory. The caller frees what is returned.
+ * a pod leading them (shards.sh). NULL: out of memory. The caller frees the result.
  */
 #ifndef IPF_OPERATOR_BENCHMARK_JOB_H
 #define IPF_OPERATOR_BENCHMARK_JOB_H

@@ -53,7 +53,7 @@ static const char *truth(bool is)
 	return is ? "True" : "False";
 }
 
-/* What the result says: the verdict of the report, the objectives, the comparison with the last good run. */
+/* Members of the result: the verdict of the report, the objectives, the comparison with the last good run. */
 static void conditions_of_result(json_t *conditions, const struct observation *o, const json_t *old,
                                  const json_t *generation)
 {

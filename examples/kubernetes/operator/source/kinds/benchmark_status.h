@@ -1,10 +1,10 @@
-/* The status of a Benchmark: a pure function of what was observed, and of the status before.
+/* The status of a Benchmark: a pure function of observations and of the status before.
  *
  *     struct observation o = {.phase = PHASE_COMPLETE, .job = name, .result = result, .generation = 3, .now = "…Z"};
  *     json_t *status = benchmark_status(&o, old);              // new; equal to the old one where nothing changed
  *     json_t *patch = merge_patch(old, status);                // what makes the one of the other (RFC 7386)
  *
- * A condition's lastTransitionTime is that of its last change, so that observing again changes nothing.
+ * A condition's lastTransitionTime is its last change's, so observing again changes nothing.
  */
 #ifndef IPF_OPERATOR_BENCHMARK_STATUS_H
 #define IPF_OPERATOR_BENCHMARK_STATUS_H
@@ -30,9 +30,10 @@ json_t *benchmark_status(const struct observation *o, const json_t *old);
 /* Has this Job's measurement ended, by this status? */
 bool status_has_ended(const json_t *status, const char *job);
 
-/* What a pod says of its run in its termination message, at most 4096 bytes of JSON: {"verdict", "reason", "folder",
- * "figures", "objectives", "regression", "problem"}, see benchmark.sh. Only members with these names and with values of
- * the right type are kept, since the text comes from a pod. NULL: it is something else. The caller frees it. */
+/* The report of a pod about its run, in its termination message, at most 4096 bytes of JSON: {"verdict", "reason",
+ * "folder", "figures", "objectives", "regression", "problem"}, see benchmark.sh. Only members with these names and with
+ * values of the right type are kept, since the text comes from a pod. NULL: it is something else. The caller frees
+ * it. */
 json_t *result_read(const char *message);
 
 /* A condition of a list as in status.conditions; NULL: absent. */

@@ -30,7 +30,7 @@ static bool put_wait(struct pod_wait *wait, const json_t *from)
 	return true;
 }
 
-/* What the status of a pod says: the scheduler's reason, or that of a container which is not only being made. */
+/* The reason in the status of a pod: the scheduler's, or a container's, unless it is just being made. */
 static bool pod_says(const json_t *status, struct pod_wait *wait)
 {
 	const json_t *scheduled = condition_of(status, "PodScheduled");
@@ -113,8 +113,8 @@ static void put_both(char *message, size_t size, const char *reason, const char 
 		put_printable(message + length, size - (size_t)length, text);
 }
 
-/* What a container left that is no result. What ended it stands before it where that is unusual, such as OOMKilled: the
- * end of a log has no word of it. */
+/* The end of a container without a result. An unusual reason comes first, such as OOMKilled, as the end of a log does
+ * not mention it. */
 static void put_end(char *message, size_t size, const json_t *ended)
 {
 	const char *reason = text_of(ended, "reason"), *text = text_of(ended, "message");
@@ -141,7 +141,7 @@ json_t *pods_result(const json_t *pods, char *message, size_t size)
 			else
 				put_end(message, size, ended);
 		}
-		const json_t *status = json_object_get(pod, "status"); /* the kubelet's, of a pod that it refused: Evicted, … */
+		const json_t *status = json_object_get(pod, "status"); /* the kubelet's, of a pod it refused: Evicted, … */
 		if (!*message && strcmp(text_of(status, "phase"), "Failed") == 0)
 			put_both(message, size, text_of(status, "reason"), text_of(status, "message"));
 	}

@@ -80,7 +80,7 @@ static int find_due(const json_t *schedule, int64_t now_s, struct schedule_plan 
 		plan->next_s = next;
 		return 0;
 	}
-	/* The last one that has passed: from later and later places, so that a long absence takes few steps. */
+	/* The last past one: from later and later places, so a long absence takes few steps. */
 	plan->due_s = next;
 	for (int64_t back = 60; now_s - back > next; back *= 2) {
 		int64_t late;

@@ -1,12 +1,12 @@
-/* What Kubernetes asks the operator, over HTTP: /healthz, is it alive, and /readyz, does it know the objects?
+/* The probes of Kubernetes, over HTTP: /healthz, is the operator alive, and /readyz, does it know the objects?
  *
  *     struct health *health = health_open(8080, &err);
  *     health_beat(health, true);          // each time the loop comes around, and whether all is listed
  *     health_close(health);
  *
- * Alive is who has come around within two minutes. An API server that is away makes nobody sick: a restart would not
- * bring it back. It listens on all addresses, as the kubelet asks from outside, has a thread of its own, and tells
- * nothing but "ok".
+ * Alive is who has come around within two minutes. An API server away makes nobody sick: a restart would not bring it
+ * back. It listens on all addresses, as the kubelet asks from outside, has a thread of its own, and tells nothing but
+ * "ok".
  */
 #ifndef IPF_OPERATOR_HEALTH_H
 #define IPF_OPERATOR_HEALTH_H

@@ -97,7 +97,7 @@ bool operator_put_status(struct operator_state *op, struct object_store *store, 
 	long answer = 200;
 
 	if (!old || !json_equal(old, status)) {
-		/* With the version that it was made from: a change by somebody else is a conflict, and looked at first. */
+		/* With the version it was made from: a change by somebody else is a conflict, and looked at first. */
 		body = json_pack("{s:{s:O}, s:o}", "metadata", "resourceVersion", object_meta(object, "resourceVersion"),
 		                 "status", merge_patch(old, status));
 		snprintf(path, sizeof path, "%s/%s", store->kind.path, object_name(object));

@@ -1,8 +1,8 @@
-/* What the operator has while it runs: the stores of the objects that it watches, and the way to the API server. All
- * that matters is in the API: the stores are copies, and an operator that is started again goes on from there.
+/* The operator's state: the stores of the objects it watches, and its connection to the API server. All that matters is
+ * in the API: the stores are copies, and an operator started again goes on from there.
  *
- * A pass looks at all Benchmarks and schedules and does what is missing. It is made when something has changed, when a
- * time has come, and again after a backoff where the API server did not take something.
+ * A pass looks at all Benchmarks and schedules and does the missing steps. It is made when something has changed, when
+ * a time has come, and again after a backoff where the API server did not take something.
  */
 #ifndef IPF_OPERATOR_OPERATOR_H
 #define IPF_OPERATOR_OPERATOR_H
@@ -15,9 +15,9 @@
 struct operator_settings {
 	struct api_settings api;
 	const char *namespace;
-	const char *image;    /* that measures; NULL: that of `pod` */
-	const char *pod;      /* of the operator; NULL: there is an image */
-	int64_t per_endpoint; /* Jobs that may measure one server at a time */
+	const char *image;    /* the measuring image; NULL: `pod`'s */
+	const char *pod;      /* the operator's; NULL: there is an image */
+	int64_t per_endpoint; /* Jobs measuring one server at a time */
 };
 
 enum { PATH_SIZE = 512 };
@@ -27,8 +27,8 @@ struct operator_state {
 	struct api_client api;
 	struct object_store benchmarks, schedules, jobs;
 	char benchmarks_path[PATH_SIZE], schedules_path[PATH_SIZE], jobs_path[PATH_SIZE], core_path[PATH_SIZE];
-	char *image;    /* that measures; NULL: not known yet */
-	char now[24];   /* of this pass, RFC 3339 */
+	char *image;    /* the measuring image; NULL: not known yet */
+	char now[24];   /* this pass', RFC 3339 */
 	int64_t now_s;  /* the same, since the epoch */
 	int64_t wake_s; /* when the next pass is due at the latest; 0: when something changes */
 	bool again;     /* something was not taken, or has changed meanwhile: another pass is needed */
@@ -38,8 +38,8 @@ struct operator_state {
 void operator_say(const char *kind, const char *name, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /* A request whose answer may be kept in a store. Returns the status, 0 if there is no answer; then, and where the
- * answer is none of 200 … 299, 404 and 409, that is said, and another pass is asked for. `message` gets what the API
- * server says of a refusal; it may be NULL. */
+ * answer is none of 200 … 299, 404 and 409, it is reported, and another pass is asked for. `message` gets the API
+ * server's reason for a refusal; it may be NULL. */
 struct api_step {
 	const char *method, *path;
 	const json_t *body;
@@ -51,7 +51,7 @@ long operator_call(struct operator_state *op, struct api_step *step);
 /* Asks for a pass at this time at the latest, seconds since the epoch. */
 void operator_wake(struct operator_state *op, int64_t at_s);
 
-/* Makes the status of an object what it should be, if it is something else; frees `status`. False: it was not taken. */
+/* Sets the status of an object, if it differs; frees `status`. False: it was not taken. */
 bool operator_put_status(struct operator_state *op, struct object_store *store, const json_t *object, json_t *status);
 
 /* An event of an object: once for each reason and message. `warning`: of the type Warning. */
@@ -61,7 +61,7 @@ struct happening {
 };
 void operator_event(struct operator_state *op, const json_t *object, const struct happening *what);
 
-/* Looks up the image that measures, unless it is known: that of the container "operator" of the operator's own pod,
+/* Looks up the measuring image, unless it is known: the image of the container "operator" of the operator's own pod,
  * which whatever changes the Deployment has set. It is found by a list with the pod's name, for which the right to list
  * pods is enough. False: it is not known now, and another pass is asked for. */
 bool operator_find_image(struct operator_state *op);

@@ -1,8 +1,8 @@
 /* From a Benchmark to its Job, and from the Job back to the Benchmark's status.
  *
- * The Job has the name of the spec (benchmark_job_name), so that a changed spec is another Job, and the same spec is
- * the same one, whatever the operator remembers. What a Benchmark needs, in this order, each pass a step of it or more:
- * the finalizer; that no Job of an earlier spec is left; its turn at the endpoint; the ConfigMap; the Job; the status.
+ * The Job has the name of the spec (benchmark_job_name), so a changed spec is another Job, and the same spec is the
+ * same one, whatever the operator remembers. The steps for a Benchmark, one or more in a pass: the finalizer; no Job of
+ * an earlier spec; its turn at the endpoint; the ConfigMap; the Job; the status.
  */
 #include "reconcile/operator.h"
 
@@ -87,7 +87,7 @@ static int finalizer_index(const json_t *object)
 	return -1;
 }
 
-/* What other controllers have put there stays. */
+/* Entries of other controllers stay. */
 static bool set_finalizer(struct subject *s, bool present)
 {
 	json_t *list = json_copy(object_meta(s->object, "finalizers"));
@@ -101,7 +101,7 @@ static bool set_finalizer(struct subject *s, bool present)
 	return patch_finalizers(s, list);
 }
 
-/* Removes Jobs of the Benchmark that are not `keep`, with their configuration. How many are still there: their pods get
+/* Removes Jobs of the Benchmark other than `keep`, with their configuration. How many are still there: their pods get
  * the time to end in good order, and the server is theirs until then. */
 static int remove_jobs(struct subject *s, const char *keep)
 {
@@ -241,7 +241,7 @@ static void observe_start(struct subject *s, const json_t *job)
 	api_answer_release(&pods);
 }
 
-/* Shards begin together: one whose pod cannot start holds up those that are ready. */
+/* Shards begin together: one whose pod cannot start holds up ready ones. */
 static void observe_job(struct subject *s, const json_t *job)
 {
 	const char *end = end_of(job);
@@ -258,7 +258,7 @@ static void observe_job(struct subject *s, const json_t *job)
 		observe_start(s, job);
 }
 
-/* Makes the Job, and the ConfigMap before it. They may be there already, made by an operator that was ended here. */
+/* Makes the Job, and the ConfigMap before it. They may be there already, made by an operator ended here. */
 static void start(struct subject *s, const json_t *spec, const json_t *config)
 {
 	const struct job_plan plan = {.benchmark = s->object, .spec = spec, .name = s->job, .image = s->op->image};
@@ -345,8 +345,8 @@ static void reconcile(struct subject *s)
 		start_in_turn(s);
 }
 
-/* Who came first is first at an endpoint. Each object is held while it is looked at, and looked at as it is then: what
- * has been done for one before it may have changed the stores. */
+/* Who came first is first at an endpoint. Each object is held and read at its turn: a step for an earlier one may have
+ * changed the stores. */
 void reconcile_benchmarks(struct operator_state *op)
 {
 	size_t count = 0, size = json_object_size(op->benchmarks.objects);

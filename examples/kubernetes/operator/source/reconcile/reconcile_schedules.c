@@ -20,7 +20,7 @@ static void remove_surplus(struct operator_state *op, const struct schedule_plan
 	}
 }
 
-/* The Benchmark that is due. True: it is there, made now or before. */
+/* The due Benchmark. True: it is there, made now or before. */
 static bool make_run(struct operator_state *op, const json_t *schedule, const json_t *benchmark,
                      const struct schedule_plan *plan)
 {
@@ -51,7 +51,7 @@ static void reconcile(struct operator_state *op, const json_t *schedule)
 	} else if (!benchmark) {
 		view.problem = "spec.benchmark: there is no such Benchmark";
 	} else if (plan.due_s > 0 && !json_is_true(json_object_get(spec, "suspend"))) {
-		/* A run that is due while another one lasts is left out: two of them would measure each other. */
+		/* A run due while another one lasts is left out: two of them would measure each other. */
 		if (plan.active)
 			operator_event(op, schedule,
 			               &(struct happening){"BenchmarkSchedule", "RunSkipped", object_name(plan.active), true});
