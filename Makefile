@@ -225,7 +225,7 @@ $(BUILD)/flags:
 .PHONY: FORCE
 FORCE:
 
--include $(shell test -d $(BUILD) && find $(BUILD) -path $(BUILD)/deb -prune -o -type f -name '*.d' -print)
+-include $(shell test -d $(BUILD) && find $(BUILD) \( -path $(BUILD)/deb -o -path $(BUILD)/failed \) -prune -o -type f -name '*.d' -print)
 
 # The launcher finds the makefiles from there.
 $(BUILD)/bin/ipf: share/ipf/ipf
