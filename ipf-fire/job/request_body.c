@@ -77,9 +77,10 @@ static int check_range(struct media_range r, const struct request_media *media, 
 		                     "the request contains media, but the trace has no media file; --media names another");
 	if (r.begin >= (int64_t)sizeof MEDIA_FILE_HEAD - 1 && r.len <= media->bytes && r.begin <= media->bytes - r.len)
 		return 0;
-	return ipf_error_set(err, IPF_INPUT,
-	                     "the request names bytes %lld to %lld of the media file, which has %lld: does it belong to the trace?",
-	                     (long long)r.begin, (long long)(r.begin + r.len), (long long)media->bytes);
+	return ipf_error_set(
+		err, IPF_INPUT,
+		"the request names bytes %lld to %lld of the media file, which has %lld: does it belong to the trace?",
+		(long long)r.begin, (long long)(r.begin + r.len), (long long)media->bytes);
 }
 
 int request_body_check(struct slice text, const struct request_media *media, struct ipf_error *err)

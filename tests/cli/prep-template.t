@@ -80,7 +80,7 @@ def counted(path, asked, headers):
 def counted(path, asked, headers):
     return 200, {'count': 1}"
 	run prep -n 3 --template-tokens "$URL"
-	is "$status $(grep -c "check that -t is the server's tokenizer" "$ERR")" "3 1" "a server that counts fewer tokens than the messages have"
+	is "$status $(grep -c "is -t the server's tokenizer" "$ERR")" "3 1" "a server that counts fewer tokens than the messages have"
 	peer_stop
 fi
 run prep -n 3 --template-tokens http://127.0.0.1:1

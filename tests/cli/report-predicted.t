@@ -137,7 +137,7 @@ predict chat vague aa '{"ttft":{"p50":0.02,"p99":0.08},"tpot":{"p50":null}}'
 run ipf-report -f json vague.results
 is "$(jq -c '.total.accuracy | keys' "$OUT")" '["ttft_ms"]' "an error that is not known makes no error bars"
 is "$(jq -c '.total.latency | [.ttft_ms.from_start, .e2e_ms.from_start] | map(has("ci95"))' "$OUT")" "$(jq -c '.total.latency | [(.ttft_ms.from_start | has("ci95")), false]' chat.json)" "an unknown error makes no interval of a mean"
-contains "$(ipf-report -q vague.results | tr -s ' \n' '  ')" "TPOT not known, so it has no error bars; E2E not known, so that" "text says that the error of TPOT and E2E is unknown"
+contains "$(ipf-report -q vague.results | tr -s ' \n' '  ')" "TPOT not known, so it has no error bars; E2E not known, so it" "text says that the error of TPOT and E2E is unknown"
 
 # ---- runs of different kinds
 predict chat other bb
