@@ -1,5 +1,5 @@
 #!/bin/sh
-# What users read is in plain technical English, and names of tests are statements, as far as lists of words can tell; and the checks work.
+# Pages, messages and help are in plain technical English, and names of tests are statements, as far as lists of words can tell; the checks work.
 . "$TESTS/tap.sh"
 
 [ -z "${SANITIZE:-}" ] || skip_all "the same with every sanitizer"
