@@ -33,7 +33,7 @@ pages_made := $(addprefix $(BUILD)/man/,$(notdir $(basename $(wildcard ipf-*/*.i
 MANUALS  := $(wildcard ipf-*/*.[15] libipf/*.3 lib/*/*.5 lib/*.[17]) $(pages_made)
 HEADERS  := $(wildcard libipf/ipf/*.h)
 # Installed examples: dashboards, and programs reading results.
-INSTALLED_EXAMPLES := $(wildcard examples/grafana/*.json examples/grafana/*.md examples/library/*)
+INSTALLED_EXAMPLES := $(wildcard examples/grafana/*.json examples/grafana/*.md examples/library/*.*)
 # Debian packages: to build and run, to test, to lint.
 DEBS      := build-essential pkg-config libcurl4-openssl-dev libjansson-dev libzstd-dev libarchive-dev libssl-dev \
              libnghttp2-dev libpcre2-dev libutf8proc-dev libmicrohttpd-dev libsnappy-dev libexpat1-dev libpng-dev ca-certificates curl gnuplot-nox \

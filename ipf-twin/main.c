@@ -16,12 +16,7 @@ static const struct program program = {
 	.name = "ipf-twin",
 	.operands = "COMMAND …",
 	.summary = "model a server: fit the model to a run, predict other runs, explain latencies",
-	.details = "Commands:\n"
-			   "  fit RESULTS…            fit a model of the server to a run\n"
-			   "  predict TWIN [SCHEDULE] run a schedule against the model, in virtual time\n"
-			   "  why TWIN RESULTS…       break down the latency of a run's requests\n"
-			   "\n"
-			   "  ipf-twin fit ramp.results.zst -o server.json\n"
+	.details = "  ipf-twin fit ramp.results.zst -o server.json\n"
 			   "  ipf-twin predict server.json -t t.zst x.sched | ipf-collect | ipf-report\n"
 			   "  ipf-twin why server.json run.results.zst | ipf-report --why - run.results.zst\n",
 	.specs = specs,

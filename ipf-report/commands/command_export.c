@@ -65,13 +65,7 @@ const struct command command_export = {
 	.program = {.name = REPORT_PROGRAM " export",
                 .operands = "FORMAT [RESULTS…]",
                 .summary = "write the figures or the requests for other programs",
-                .details = "Formats: json csv requests-csv junit prometheus openmetrics sql, and those of\n"
-                           "other tools: vllm vllm-detailed sglang sglang-detailed aiperf aiperf-jsonl\n"
-                           "aiperf-csv genai-perf genai-perf-csv inference-perf inference-perf-requests lpg\n"
-                           "inference-benchmarker guidellm genai-bench benchmark-report\n"
-                           "benchmark-report-0.2 inferencex mlperf\n"
-                           "\n"
-                           "  ipf-report export csv chat.results.zst -o chat.csv\n"
+                .details = "  ipf-report export csv chat.results.zst -o chat.csv\n"
                            "  ipf-report export vllm chat.results.zst -o vllm.json\n",
                 .manual = "man ipf-report-export; overview: man ipf",
                 .specs = specs,

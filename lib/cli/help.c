@@ -143,6 +143,20 @@ static void help_commands(const struct program *program, struct buffer *out)
 	buffer_byte(out, '\n');
 }
 
+/* "FORMAT: json csv …", of the first operand. */
+static void help_choices(const struct program *program, struct buffer *out)
+{
+	struct buffer list = {0};
+	buffer_append(&list, program->operands, strcspn(program->operands, " "));
+	buffer_byte(&list, ':');
+	for (size_t i = 0; program->choices[i]; i++)
+		buffer_format(&list, " %s", program->choices[i]);
+	help_wrap(out, list.data ? list.data : "", 0, 0);
+	buffer_byte(out, '\n');
+	out->failed |= list.failed;
+	buffer_release(&list);
+}
+
 /* The meaning of status 4, if the program has an option making it end so. */
 static const char *help_refusals(const struct program *program)
 {
@@ -159,6 +173,8 @@ void help_format(const struct program *program, struct buffer *out)
 	buffer_byte(out, '\n');
 	if (program->commands)
 		help_commands(program, out);
+	if (program->choices && !program->commands)
+		help_choices(program, out);
 	help_options(program, out);
 	if (program->details) {
 		buffer_byte(out, '\n');

@@ -124,7 +124,7 @@ const char *predicted_beyond(const char *parameter)
 	for (size_t i = 0; i < sizeof beyond / sizeof *beyond; i++)
 		if (strcmp(parameter, beyond[i].name) == 0)
 			return beyond[i].what;
-	return "a load outside of those of any run";
+	return "a load outside that of any run";
 }
 
 /* ---- runs that do not mix ---- */

@@ -21,7 +21,7 @@ alike() { # TEXT COMMAND… --older OPTIONS…
 	is "$new $(sed 's/^ipf-report [a-z]*:/ipf-report:/' new.err)" "$old $(cat old.err)" "$text: the same status and messages"
 	same new.out old.out "$text: the same bytes"
 }
-formats=$("$report" export --help | sed -n '/^Formats:/,/^$/p' | sed -e 's/^Formats://' -e 's/and those of//' -e 's/^other tools://' | tr -d ',' | tr -s ' ' '\n' | grep .)
+formats=$("$report" export --help | sed -n '/^FORMAT:/,/^$/p' | sed 's/^FORMAT://' | tr -d ',' | tr -s ' ' '\n' | grep .)
 between "$(wc -l <<<"$formats")" 20 40 "export --help lists the formats"
 for format in csv requests-csv junit prometheus openmetrics sql; do
 	alike "export $format" export $format --reproducible mixed.results --older -f $format --reproducible mixed.results

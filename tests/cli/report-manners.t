@@ -29,7 +29,7 @@ done
 # The formats the program knows are those of its completion, and each has a section in the manual.
 {
 	"$report" --completion | sed -n "/^[[:space:]]*-f|--format)/{n;s/.*-W '\([a-z0-9. -]*\)'.*/\1/p}"
-	"$report" export --help | sed -n '/^Formats:/,/^$/p' | sed -e 's/^Formats://' -e 's/and those of//' -e 's/^other tools://'
+	"$report" export --help | sed -n '/^FORMAT:/,/^$/p' | sed 's/^FORMAT://'
 } | tr -s ', ' '\n' | grep . | sort -u >known
 sed -n '/^\.Sh FORMATS/,/^\.Sh [^F]/s/^\.Ss //p' "$TESTS/../ipf-report/ipf-report.1" "$TESTS/../ipf-report/ipf-report-export.1" "$TESTS/../ipf-report/ipf-exports.5" |
 	sed 's/, /\n/g' | sort >documented

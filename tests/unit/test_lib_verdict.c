@@ -501,7 +501,7 @@ static void prompts_that_were_sent_before(void **state)
 		again[1].sent_before = n;
 		struct verdict *v = begin_shared(&searched);
 		good_rows(v, 0, 1000);
-		expect(v, VERDICT_SAMPLES, status, n > 10 ? "11 of 1,000 responses are to prompts that earlier runs" : "");
+		expect(v, VERDICT_SAMPLES, status, n > 10 ? "11 of 1,000 responses are to prompts sent in earlier runs" : "");
 		struct schedule repeating = plan;
 		repeating.trace_requests = 1000;
 		repeating.trace_repeated_prompts = n;

@@ -709,7 +709,7 @@ static const struct {
      "1 errors{ reset 1 } error_share 0 stale_resets 1"},
 	{"stale", 2,
      "OK: 2 of 1,000 requests failed (0.2 %): 2 reset; 2 resets on kept-alive connections "
-     "that the server had closed (ipf-fire --connections fresh avoids them) | requests 1000 "
+     "closed by the server (ipf-fire --connections fresh avoids them) | requests 1000 "
      "failed 2 errors{ reset 2 } error_share 0 stale_resets 2"},
 	{"hung-up", 1,
      "OK: no errors in 999 requests; the client disconnected from 1 more request on purpose | "

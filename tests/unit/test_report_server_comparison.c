@@ -224,9 +224,9 @@ static void test_delay_in_front(void **state)
 	finds(s, COMPARISON_TTFT_LONGER, "TTFT is 100 ms longer at the client, 150 against 50 ms on average");
 	assert_non_null(strstr(s->result.notes[0].text, "a queue in front of the server"));
 	s->client.ttfb_mean = 2 * MS;
-	finds(s, COMPARISON_TTFT_LONGER, "holds back the body");
+	finds(s, COMPARISON_TTFT_LONGER, "holding back the body");
 	s->client.connect_min = 0.2 * MS;
-	finds(s, COMPARISON_TTFT_LONGER, "holds back the body, or a network that loses packets");
+	finds(s, COMPARISON_TTFT_LONGER, "holding back the body, or a network losing packets");
 	s->client.ttfb_mean = 150 * MS;
 	finds(s, COMPARISON_TTFT_LONGER,
 	      "and a connection took 0.2 ms to open: a proxy, or a queue in front of the server; not");
