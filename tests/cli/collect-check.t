@@ -55,7 +55,7 @@ X
 violations >bad.records
 run ipf-collect --check --api openai-chat bad.records
 status_is 3 "--check of bad records ends with 3"
-stdout_is 'bad.records:3: n: expected a unique number, got another 0 again
+stdout_is 'bad.records:3: n: expected a unique number, got 0 again
 bad.records:4: stage: expected less than 1, the number of stages, got 1
 bad.records:5: target: expected less than 2, the number of "targets", got 2
 bad.records:6: start_ns: expected ready_ns (5) or more, got 4

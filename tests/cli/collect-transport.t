@@ -145,7 +145,7 @@ ipf-collect -q refused.records -o doubt.results
 ipf-collect -q pods.records -o replicas.results
 ipf-report -q doubt.results >doubt.txt
 is "$(sed -n '/^Transport/,/^$/p' doubt.txt | sed 1d | head -2 | sed 's/  */ /g')" " stream-resets see the verdict
- possible cause: a limit of concurrent streams at the server or a" "a doubt is stated once, with what it can be"
+ possible cause: a lower limit of concurrent streams at the server" "a doubt is stated once, with its possible cause"
 contains "$(sed -n '/^Transport/,/^$/p' doubt.txt)" "advice: " "a doubt comes with advice"
 ipf-report -q replicas.results >replicas.txt
 matches "$(cat replicas.txt)" "^  imbalance   .*requests" "the report has a sentence on imbalance"

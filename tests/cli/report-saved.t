@@ -123,13 +123,15 @@ refused "--upload" --upload --upload s3://bucket/x run.json
 run "$report" certificate run.json
 status_is 2 "certificate is refused"
 complains "ipf-report certificate" "certificate requires results" "certificate: one message"
-for format in csv prometheus sql junit vllm requests-csv; do refused "-f $format" "-f $format" -f $format run.json; done
+for format in csv prometheus sql junit requests-csv; do refused "-f $format" "-f $format" -f $format run.json; done
 is "$(find . -name folder)" "" "refused formats make no folder"
 run "$report" plot folder run.json
 status_is 2 "ipf-report plot is refused"
-run "$report" export csv run.json
-status_is 2 "export csv of a saved report ends with 2"
-is "$(tail -1 "$ERR")" "ipf-report export: csv requires results: a saved report can be shown as text, html or md" "ipf-report says that csv requires results"
+for format in csv vllm; do
+	run "$report" export $format run.json
+	status_is 2 "export $format of a saved report ends with 2"
+	is "$(tail -1 "$ERR")" "ipf-report export: $format requires results: a saved report can be shown as text, html or md" "ipf-report says that $format requires results"
+done
 run "$report" certificate run.json
 status_is 2 "certificate of a saved report ends with 2"
 run "$report" export json run.json
