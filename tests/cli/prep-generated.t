@@ -133,7 +133,7 @@ wrong '--max-total: format prefix draws its lengths' prefix --max-total 5
 wrong '--field: format synthetic has fixed fields' synthetic --field prompt=/a
 wrong '--preset: format synthetic has no presets' synthetic --preset vllm-sharegpt
 wrong '--from: format synthetic has no arrivals' synthetic --from 2s
-wrong '--hit-rate: format synthetic has no say' synthetic --hit-rate 0.5
+wrong '--hit-rate: format synthetic has no options for common prefixes' synthetic --hit-rate 0.5
 wrong '--groups: format synthetic has no groups' synthetic --groups 5
 wrong '--hit-rate: expected a share such as 5% or 0.05' prefix --hit-rate 1.5
 wrong '--groups: expected 1 or more, got 0' prefix --groups 0

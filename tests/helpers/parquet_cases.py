@@ -239,7 +239,7 @@ wrong("map-of-structs", file([field("m", children=1, note=MAP), field("map", chi
 # ---- where columns are
 for key, value, message in [
         (9, 1 << 40, "outside of the file"), (9, 0, "outside of the file"), (7, 1 << 40, "outside of the file"), (5, -1, "outside of the file"),
-        (1, INT64, "not that of the schema"), (4, 1, "cannot decompress (Snappy) to 4 bytes"), (4, 7, "compression LZ4_RAW is not supported"),
+        (1, INT64, "not the schema's"), (4, 1, "cannot decompress (Snappy) to 4 bytes"), (4, 7, "compression LZ4_RAW is not supported"),
         (4, 3, "compression LZO is not supported"), (4, 4, "compression Brotli is not supported"), (4, 77, "no known kind (77)"),
         (4, 6, "cannot decompress (Zstandard)"), (4, 2, "cannot decompress (GZIP)")]:
     wrong("chunk-%d-%d" % (key, value), file(one_int, (1, column(INT32, 1, page(1, ints(5)), **{"_%d" % key: value}))), message)
