@@ -282,8 +282,9 @@ static void find_enough(struct autoscaling *a, const struct due_rows *due)
 		a->no_enough = due->run->slo->count > 0 ? "no request has the figures of the objectives"
 		                                        : "no objectives are given (--slo)";
 	else if (!known)
-		a->no_enough = due->run->parts[0].predicted ? "the number of replicas was fixed (ipf-fire --replicas MIN:MAX)"
-		                                            : "no samples of the replicas (ipf-collect --scrape, --prometheus)";
+		a->no_enough = due->run->parts[0].predicted
+		                   ? "the number of replicas was fixed (ipf-twin predict --replicas MIN:MAX)"
+		                   : "no samples of the replicas (ipf-collect --scrape, --prometheus)";
 	else if (isnan(a->rate_per_replica))
 		a->no_enough = "the objectives were met at no rate";
 	for (int i = 0; i < a->count; i++)

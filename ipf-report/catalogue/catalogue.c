@@ -108,7 +108,7 @@ NUMBER_IF(read_tokens, f->history.read_generated > 0, f->history.read_tokens)
 /* A distribution of times, in an object or in the block itself. */
 #define TIMES(group_, name_, member_)                                                                                  \
 	ROW(group_ name_ "_ms", "ms", DISTRIBUTION, name_), AT(member_), COLUMN(name_ "_ms"),                              \
-		FAMILY("ipf_" name_ "_seconds", name_ ", as ipf-report --definitions defines it.")
+		FAMILY("ipf_" name_ "_seconds", name_ ", as ipf-report definitions defines it.")
 /* Rows of metric_rows.h. */
 #define WAIT(id_, name_, label_, remark_, flags_) {TIMES("", #name_, start[METRIC_##id_])},
 #define LATENCY(id_, name_, label_, remark_, flags_)                                                                   \

@@ -1,5 +1,5 @@
-/* Our definitions: the meaning of each figure, in the order of --definitions. They are in definitions.txt, which is
- * compiled in. (other_tools/tool_rules.h has other tools' meanings of the same names.)
+/* Our definitions: the meaning of each figure, in the order of `ipf-report definitions`. They are in definitions.txt,
+ * which is compiled in. (other_tools/tool_rules.h has other tools' meanings of the same names.)
  *
  *     definition_find("ttft") …                               // "First content event - start. …"
  */

@@ -1,5 +1,5 @@
 /* The figures of a run held against those of other runs, in the order in which they are shown: all of them by
- * --compare, those `repeated` among the repeats of a run. */
+ * `ipf-report compare`, those `repeated` among the repeats of a run. */
 #ifndef REPORT_FIGURE_LIST_H
 #define REPORT_FIGURE_LIST_H
 

@@ -1,6 +1,6 @@
 /* The formats of a comparison: those of -f for two sides.
  *
- *     if (!compare_has_format("json")) …                        // ipf-report --compare -f csv
+ *     if (!compare_has_format("json")) …                        // ipf-report compare -f csv
  *     compare_render(&comparison, "json", &style, &out);
  */
 #ifndef COMPARE_COMPARE_FORMAT_H

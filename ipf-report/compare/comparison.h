@@ -1,4 +1,4 @@
-/* ipf-report --compare: two sides, each of one or more runs, figure by figure.
+/* ipf-report compare: two sides, each of one or more runs, figure by figure.
  *
  *     struct comparison_options options = {.effect = 0.02};
  *     struct comparison c;

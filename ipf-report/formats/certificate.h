@@ -1,6 +1,6 @@
-/* --certificate: the evidence for the error bars, for somebody who wants to check them. Each source of error, how it
- * was measured, how often, its quantiles and the requests with the largest; the machines and their reports about their
- * clocks; the digests of the streams, and the commands to verify them.
+/* ipf-report certificate: the evidence for the error bars, for somebody who wants to check them. Each source of error,
+ * how it was measured, how often, its quantiles and the requests with the largest; the machines and their reports about
+ * their clocks; the digests of the streams, and the commands to verify them.
  */
 #ifndef REPORT_CERTIFICATE_H
 #define REPORT_CERTIFICATE_H

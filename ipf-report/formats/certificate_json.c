@@ -247,7 +247,7 @@ static json_t *verify_json(const struct run_data *run)
 	struct buffer again = {0}, calibrate = {0};
 	for (int i = 0; i < run->part_count; i++)
 		add_part_commands(json, &run->parts[i]);
-	buffer_text(&again, "ipf-report --certificate");
+	buffer_text(&again, "ipf-report certificate");
 	for (int i = 0; i < run->part_count; i++)
 		put_word(&again, run->parts[i].name);
 	add_command(json, "this certificate", &again);

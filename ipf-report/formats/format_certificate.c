@@ -1,4 +1,4 @@
-/* --certificate as text and as JSON. */
+/* The certificate as text and as JSON. */
 #include "formats/certificate.h"
 #include "document/document_text.h"
 #include "figures/figures.h"

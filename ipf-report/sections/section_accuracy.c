@@ -143,9 +143,10 @@ static void tell_cause(const struct telling *t)
 			? "at any time since the read before: the times are those of ipf-fire's reads, and the kernel's "
 			  "(--stamps kernel) would say more"
 			: "by at most ipf-fire's read delay; fewer requests per core tighten this bound";
-	doc_note(t->d,
-	         "E2E of %s ms is right to %s ms at p50: %s; it may have come earlier, %s; --certificate has each source",
-	         show_number(e2e, a), show_number(error, b), which, how);
+	doc_note(
+		t->d,
+		"E2E of %s ms is right to %s ms at p50: %s; it may have come earlier, %s; ipf-report certificate has each source",
+		show_number(e2e, a), show_number(error, b), which, how);
 }
 
 static void tell_clocks(const struct telling *t)

@@ -86,7 +86,7 @@ SECTIONS(SECTION_FUNCTION)
 /* ---- documents of their own ---- */
 
 void definitions_document(struct document *d);
-/* --certificate: `certificate` as certificate.h makes it, `total` the JSON report's. */
+/* ipf-report certificate: `certificate` as certificate.h makes it, `total` the JSON report's. */
 void certificate_document(struct document *d, json_t *certificate, json_t *total);
 
 #endif

@@ -12,7 +12,7 @@ STEPS = 64
 HEAD = """\
 /* Made by make_exp_table.py; do not edit.
  *
- * For 0 <= j < 64: 2^(j/64) rounded to the nearest double, and what the rounding left out, as a share of 2^(j/64). */
+ * For 0 <= j < 64: 2^(j/64) rounded to the nearest double, and the rounding error, as a share of 2^(j/64). */
 /* clang-format off */
 static const struct {
 	double power, missing;

@@ -19,7 +19,7 @@ HEAD = """\
  *
  * The area under a density f that falls from f(0) = 1, cut into 256 layers of the same area. Layer i > 0 is the
  * rectangle from 0 to edge[i] and from f(edge[i]) to f(edge[i + 1]). Layer 0 is everything below f(edge[1]), the tail
- * included; edge[0] is the width that it would have as a rectangle. test_lib_rng.c checks the edges. */
+ * included; edge[0] is the width it would have as a rectangle. test_lib_rng.c checks the edges. */
 /* clang-format off */"""
 
 getcontext().prec = DIGITS

@@ -1,5 +1,5 @@
 /* Reads and writes results: the metrics of each request, one row a request. See ipf-results(5); `ipf-report
- * --definitions` defines the metrics.
+ * definitions` defines the metrics.
  *
  * Durations and times are in nanoseconds; an absent one is IPF_ABSENT. Slices hold JSON verbatim, texts with their
  * quotes.

@@ -76,7 +76,7 @@ whole user
 matches "$(cat once.txt)" 'E2E of [0-9.]+ ms is right to [0-9.]+ ms at p50: the last content came in one read with the end of the response or with more content; it may have come earlier, at any time since the read before: the times are those of ipf-fire.s reads' \
 	"a large one has one, with the clock of ipf-fire"
 whole kernel
-matches "$(cat once.txt)" 'it may have come earlier, by as much as ipf-fire read late at that time' "the reason of a large error is another with timestamps of the kernel"
+matches "$(cat once.txt)" 'it may have come earlier, by at most ipf-fire.s read delay' "the reason of a large error is another with timestamps of the kernel"
 
 # ---- a limit
 run ipf-report --accuracy 1h wide.results

@@ -42,10 +42,15 @@ for by in model sessions:session replica time=1s input-tokens=3 many:time=100ms;
 done
 matches "$(cat by/md)" '^The first 40 of [0-9]{2,3}; the JSON report has all\.$' "Markdown has at most 40 groups"
 is "$("$report" -f md mixed.results | grep -c '^### By ')" 0 "Markdown without --by has no groups"
-for format in requests-csv junit prometheus openmetrics vllm mlperf; do
+for format in requests-csv junit prometheus openmetrics; do
 	run "$report" --by model -f $format mixed.results
 	status_is 2 "$format has no groups"
 	complains ipf-report "--by: -f $format has no groups; use text, json, csv, html, md or sql" "ipf-report lists the formats with groups"
+done
+for format in vllm mlperf; do
+	run "$report" export $format --by model mixed.results
+	status_is 2 "$format has no groups"
+	complains "ipf-report export" "--by: $format has no groups; use json, csv or sql" "ipf-report export lists the formats with groups"
 done
 run "$report" --by model -f csv --curve mixed.results
 status_is 2 "a curve with --by ends with 2"

@@ -1,0 +1,30 @@
+#!/bin/bash
+# An option that a message, a comment, a page or a document names with its program exists. Renames leave such texts behind.
+. "$TESTS/tap.sh"
+
+[ -z "${SANITIZE:-}" ] || skip_all "the same with every sanitizer"
+PATH=$BUILD/bin:$PATH
+commands_of() { # PROGRAM
+	"$1" --help | awk '/^Commands,/ { here = 1; next } here && /^  [a-z]/ { print $1 } here && /^$/ { exit }'
+}
+for program in ipf-prep ipf-sched ipf-fire ipf-collect ipf-report ipf-twin ipf-sim; do
+	"$program" --help >"$program.help"
+	for command in $(commands_of "$program"); do "$program" "$command" --help; done >>"$program.help"
+done
+for program in ipf-prep ipf-sched; do "$program" stat --help >>"$program.help"; done
+
+# The options of FILE… that no help has, as "ipf-report compare --option". A command counts as one only with its program.
+unknown() {
+	grep -ohE 'ipf-(prep|sched|fire|collect|report|twin|sim)( [a-z]+)? --[a-z][a-z-]*[a-z]' "$@" | sort -u | while read -r program rest; do
+		grep -qE -- "${rest##* }([^a-z-]|$)" "$program.help" || echo "$program $rest"
+	done
+}
+cd "$TESTS/.." || exit 1
+mapfile -t sources < <(find README.md HACKING.md lib libipf ipf-* share examples -type f ! -name '*.pyc')
+cd - >/dev/null || exit 1
+at_least "${#sources[@]}" 1000 "the sources are found"
+at_least "$(cd "$TESTS/.." && grep -ohE 'ipf-[a-z]+( [a-z]+)? --[a-z]+' "${sources[@]}" | wc -l)" 200 "the sources name options"
+is "$(unknown "${sources[@]/#/$TESTS/../}")" "" "options that sources name exist"
+printf '%s\n' 'see ipf-report --certificate' 'or ipf-twin predict --replicas 2' 'or ipf-fire --replicas 2' >text
+is "$(unknown text)" "ipf-fire --replicas
+ipf-report --certificate" "an option of another program, and one that is gone, are found"
