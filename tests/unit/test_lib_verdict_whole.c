@@ -646,8 +646,8 @@ static void answers(void **state)
 	         "INVALID: 14 of 94 requests failed (14.9 %): 2 connect, 2 tls, 2 timeout, 1 reset, 1 "
 	         "http-status, 1 in-band, 1 cut, 1 malformed, 1 cancelled, 1 too-large, 1 other; the "
 	         "client cancelled 1.1 % of the requests at the end of the run; the client disconnected "
-	         "from 1 more request on purpose; 1 reset on kept-alive connections that the server had "
-	         "closed (ipf-fire --connections fresh avoids them); outputs had 100.0 % of the requested "
+	         "from 1 more request on purpose; 1 reset on kept-alive connections closed "
+	         "by the server (ipf-fire --connections fresh avoids them); outputs had 100.0 % of the requested "
 	         "tokens | requests 95 failed 14 errors{ connect 2 tls 2 timeout 2 reset 1 http-status 1 "
 	         "in-band 1 cut 1 malformed 1 cancelled 1 too-large 1 other 1 } hung_up 1 error_share "
 	         "0.12766 stale_resets 1 asked_output_tokens 8000 output_tokens 8000 output_share 1 "
@@ -704,8 +704,8 @@ static const struct {
      "requests failed (1.1 %): 11 cancelled | requests 1000 failed 11 errors{ cancelled 11 } "
      "error_share 0 stale_resets 0"},
 	{"stale", 1,
-     "OK: 1 of 1,000 requests failed (0.1 %): 1 reset; 1 reset on kept-alive connections that "
-     "the server had closed (ipf-fire --connections fresh avoids them) | requests 1000 failed "
+     "OK: 1 of 1,000 requests failed (0.1 %): 1 reset; 1 reset on kept-alive connections "
+     "closed by the server (ipf-fire --connections fresh avoids them) | requests 1000 failed "
      "1 errors{ reset 1 } error_share 0 stale_resets 1"},
 	{"stale", 2,
      "OK: 2 of 1,000 requests failed (0.2 %): 2 reset; 2 resets on kept-alive connections "
