@@ -464,7 +464,7 @@ static int look_at_descriptors(void)
 	int status;
 	char c;
 
-	close_range(0, ~0U, 0); /* also those that whoever started the tests left open */
+	close_range(0, ~0U, 0); /* and those the caller left open */
 	if (!program_start(&program, w.argc, w.argv, &o, &operands, &status))
 		return 1;
 	for (int fd = 0; fd <= 2; fd++)
