@@ -71,7 +71,7 @@ def main():
          "struct range", "newer_marks", plain(u16.categories(*MARKS) - u9.categories(*MARKS))),
         ("Nonspacing marks of Unicode 16 that Unicode 8 does not have: BertNormalizer leaves them.", "struct range",
          "newer_nonspacing", plain(u16.categories("Nonspacing_Mark") - u8.categories("Nonspacing_Mark"))),
-        ("Other characters with a decomposition that the normal forms do not know.", "struct range",
+        ("Other characters with a decomposition the normal forms do not know.", "struct range",
          "newer_decompositions", [f"{{{first:#x}, {last:#x}}}" for first, last in DECOMPOSITIONS]),
         ("Characters that continue a grapheme cluster in Unicode 17 and not in Unicode 15.1.", "struct range",
          "newer_extend", plain(clusters(u17) - clusters(u15))),
