@@ -88,6 +88,11 @@ yes_if() { # TEXT COMMAND…: ok where the command succeeds
 		then ok "$tap_text"; else not_ok "$tap_text" "failed: $*" "$(head -20 "$PWD/tap.yes_if")"; fi
 }
 
+# The long options of a program's table, from which --help is made.
+options_of() { # PROGRAM [COMMAND]
+	"$BIN/$1" ${2:+"$2"} --help | sed -nE 's/^ {2}(-., | {4})(--[a-z][a-z0-9-]*).*/\2/p' | sort -u
+}
+
 # Is ACTUAL LOW or more? For times a busy machine can only stretch.
 at_least() { # ACTUAL LOW TEXT
 	between "$1" "$2" 1e300 "$3"

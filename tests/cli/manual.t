@@ -3,10 +3,6 @@
 . "$TESTS/tap.sh"
 ROOT=$TESTS/..
 
-# The long options of a program's table, from which --help is made.
-options_of() { # PROGRAM [COMMAND]
-	"$BIN/$1" ${2:+"$2"} --help | sed -nE 's/^ {2}(-., | {4})(--[a-z][a-z0-9-]*).*/\2/p' | sort -u
-}
 documented() { # PAGE: the long options with an entry (.It) of their own
 	sed -n '/^\.It Fl/p' "$1" | grep -oE 'Fl -[a-z][a-z0-9-]*' | sed 's/Fl /-/' | sort -u
 }

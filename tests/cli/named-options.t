@@ -3,20 +3,18 @@
 . "$TESTS/tap.sh"
 
 [ -z "${SANITIZE:-}" ] || skip_all "the same with every sanitizer"
-PATH=$BUILD/bin:$PATH
-commands_of() { # PROGRAM
-	"$1" --help | awk '/^Commands,/ { here = 1; next } here && /^  [a-z]/ { print $1 } here && /^$/ { exit }'
-}
 for program in ipf-prep ipf-sched ipf-fire ipf-collect ipf-report ipf-twin ipf-sim; do
-	"$program" --help >"$program.help"
-	for command in $(commands_of "$program"); do "$program" "$command" --help; done >>"$program.help"
+	case $program in
+	ipf-prep | ipf-sched) commands=stat ;;
+	*) commands=$("$BIN/$program" --help | awk '/^Commands,/ { here = 1; next } here && /^  [a-z]/ { print $1 } here && /^$/ { exit }') ;;
+	esac
+	for command in "" $commands; do options_of "$program" "$command"; done >"$program.options"
 done
-for program in ipf-prep ipf-sched; do "$program" stat --help >>"$program.help"; done
 
 # The options of FILE… that no help has, as "ipf-report compare --option". A command counts as one only with its program.
 unknown() {
 	grep -ohE 'ipf-(prep|sched|fire|collect|report|twin|sim)( [a-z]+)? --[a-z][a-z-]*[a-z]' "$@" | sort -u | while read -r program rest; do
-		grep -qE -- "${rest##* }([^a-z-]|$)" "$program.help" || echo "$program $rest"
+		grep -qxF -- "${rest##* }" "$program.options" || echo "$program $rest"
 	done
 }
 cd "$TESTS/.." || exit 1
