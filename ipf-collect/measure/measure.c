@@ -263,7 +263,7 @@ static void measure_start(const struct record *record, struct result *row)
 		free_to_go = greater_of(free_to_go, record->slot_ns);
 	}
 	if (record->pool_ns != IPF_ABSENT) {
-		/* the whole wait's, the slot's part ended when there was one */
+		/* the part of the wait for a slot ended when there was one */
 		if (record->slot_ns != IPF_ABSENT)
 			row->slot_wait_ns = difference(free_to_go, record->ready_ns);
 		row->pool_wait_ns = difference(record->start_ns, free_to_go);
@@ -851,6 +851,19 @@ static void keep_details(const struct response *r, struct result *row)
 	row->spec_accepted_tokens = r->details[API_SPEC_ACCEPTED];
 }
 
+/* Out of memory in one of the texts a row borrows. */
+static bool text_failed(const struct measure *m)
+{
+	const struct buffer *all[] = {&m->kind,      &m->error_text,  &m->finish,       &m->finish_server, &m->text,
+	                              &m->reasoning, &m->event_ns,    &m->tokens_list,  &m->not_streamed,  &m->event_kinds,
+	                              &m->other_ns,  &m->other_kinds, &m->outputs_text, &m->source,        &m->doubt,
+	                              &m->given_up,  &m->edges.times, &m->edges.tokens};
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+		if (all[i]->failed)
+			return true;
+	return false;
+}
+
 int measure_row(struct measure *m, const struct record *record, const struct response *r,
                 const struct measure_options *options, struct result *row, struct ipf_error *err)
 {
@@ -904,14 +917,7 @@ int measure_row(struct measure *m, const struct record *record, const struct res
 		row->finish_server = json_text(&m->finish_server, buffer_all(&r->finish_server));
 	keep_server_times(r, row);
 	keep_details(r, row);
-	const struct buffer *all[] = {&m->kind,      &m->error_text,  &m->finish,       &m->finish_server, &m->text,
-	                              &m->reasoning, &m->event_ns,    &m->tokens_list,  &m->not_streamed,  &m->event_kinds,
-	                              &m->other_ns,  &m->other_kinds, &m->outputs_text, &m->source,        &m->doubt,
-	                              &m->given_up,  &m->edges.times, &m->edges.tokens};
-	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-		if (all[i]->failed)
-			return ipf_error_memory(err);
-	return 0;
+	return text_failed(m) ? ipf_error_memory(err) : 0;
 }
 
 void measure_release(struct measure *m)
