@@ -217,20 +217,6 @@ static int read_header(const json_t *map, struct ipf_error *err)
 	return 0;
 }
 
-/* The whole file, decompressed. */
-static int read_text(const char *path, struct buffer *text, struct ipf_error *err)
-{
-	struct stream_reader *reader = NULL;
-	struct slice part;
-	int got = stream_reader_open_input(&reader, path, err) < 0 ? -1 : 1;
-	while (got == 1 && text->len <= FILE_MOST && (got = stream_reader_text(reader, &part, err)) == 1)
-		buffer_slice(text, part);
-	stream_reader_close(reader);
-	if (got < 0)
-		return -1;
-	return text->failed ? ipf_error_memory(err) : 0;
-}
-
 int traffic_model_parse(struct traffic_model **made, const char *path, struct slice text, struct ipf_error *err)
 {
 	json_error_t wrong;
@@ -255,7 +241,7 @@ int traffic_model_parse(struct traffic_model **made, const char *path, struct sl
 int traffic_model_read(struct traffic_model **made, const char *path, struct ipf_error *err)
 {
 	struct buffer text = {0};
-	int status = read_text(path, &text, err);
+	int status = stream_text_read(path, FILE_MOST, &text, err);
 	if (status == 0)
 		status = traffic_model_parse(made, path, buffer_all(&text), err);
 	buffer_release(&text);

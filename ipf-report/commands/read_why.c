@@ -4,18 +4,7 @@
 
 #include <string.h>
 
-static int read_text(const char *path, struct buffer *text, struct ipf_error *err)
-{
-	struct stream_reader *input;
-	struct slice part;
-	int got;
-	if (stream_reader_open_input(&input, path, err) < 0)
-		return -1;
-	while ((got = stream_reader_text(input, &part, err)) == 1)
-		buffer_slice(text, part);
-	stream_reader_close(input);
-	return text->failed ? ipf_error_memory(err) : got;
-}
+#define FILE_MOST ((size_t)64 << 20)
 
 static bool has_part(const json_t *from, const json_t *digests)
 {
@@ -44,7 +33,10 @@ int read_why(json_t **why, const char *path, const struct run_data *run, struct 
 	struct buffer text = {0};
 	json_error_t wrong;
 	json_t *file = NULL;
-	int result = read_text(path, &text, err);
+	int result = stream_text_read(path, FILE_MOST, &text, err);
+	if (result == 0 && text.len > FILE_MOST)
+		result = ipf_error_at(err, IPF_INPUT, path, 0, "expected the output of ipf-twin why: it has more than %zu MiB",
+		                      FILE_MOST >> 20);
 	if (result == 0 && !(file = json_loadb(text.data ? text.data : "", text.len, 0, &wrong)))
 		result = ipf_error_at(err, IPF_INPUT, path, wrong.line > 0 ? wrong.line : 0, "not JSON: %s", wrong.text);
 	if (result == 0 && (result = check(file, path, run, err)) == 0)

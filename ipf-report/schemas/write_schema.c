@@ -1,5 +1,5 @@
-/* Writes a JSON Schema at build time, of the tables the programs read, write and show by, and of the lines for
- * everything that no table knows (json_schema/members.h):
+/* Writes a JSON Schema at build time, from the tables the programs read, write and show by, and from the lines for
+ * everything that no table knows (schemas/members.h):
  *
  *     write_schema report common.members report.members > report.schema.json
  *

@@ -70,6 +70,9 @@ int stream_reader_begin(struct stream_reader *reader, const char *kind, struct i
 /* 1: the next bytes, valid until the next call; 0: the end; -1. stream_reader_sha256 is then that of all these bytes.
  */
 int stream_reader_text(struct stream_reader *reader, struct slice *text, struct ipf_error *err);
+/* Appends the decompressed content of an input that is no stream. It stops soon after more than `most` bytes, so the
+ * caller refuses a longer text. -1: also out of memory. */
+int stream_text_read(const char *path, size_t most, struct buffer *text, struct ipf_error *err);
 
 /* Reads the next body line, without its newline. 1: a line; 0: the end, after a trailer that agrees with the lines; -1:
  * IPF_CUT (no trailer, or a damaged end), IPF_INPUT (the trailer disagrees, data follow it, a line is too long or a

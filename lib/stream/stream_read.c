@@ -379,6 +379,19 @@ int stream_reader_text(struct stream_reader *r, struct slice *text, struct ipf_e
 	return 1;
 }
 
+int stream_text_read(const char *path, size_t most, struct buffer *text, struct ipf_error *err)
+{
+	struct stream_reader *reader = NULL;
+	struct slice part;
+	int got = stream_reader_open_input(&reader, path, err) < 0 ? -1 : 1;
+	while (got == 1 && text->len <= most && (got = stream_reader_text(reader, &part, err)) == 1)
+		buffer_slice(text, part);
+	stream_reader_close(reader);
+	if (got < 0)
+		return -1;
+	return text->failed ? ipf_error_memory(err) : 0;
+}
+
 /* ---- the body ---- */
 
 static int read_trailer(struct stream_reader *r, struct slice line, struct ipf_error *err)

@@ -64,7 +64,7 @@
 #define VERDICT_TEMPLATE_TOKENS 64
 /* Share of the successful requests of a stage whose prompt was sent before, or of the prompts of a trace. */
 #define VERDICT_REPEATS_DOUBTFUL 0.01
-/* Share of the prompt tokens sent for the first time the server had in its prefix cache. */
+/* Share of the first-sent prompt tokens found in the server's prefix cache. */
 #define VERDICT_WARM_DOUBTFUL 0.01
 /* By how much tokens a byte may differ between the shared part of prompts and the rest; and the tokens a server finds
  * beyond whole blocks. */

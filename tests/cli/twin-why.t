@@ -197,6 +197,8 @@ refused server.json 3 "server.json: expected the output of ipf-twin why" "a twin
 refused low.why.json 3 "low.why.json: explains other results than these" "the explanation of another run"
 jq '.version = 2' ramp.why.json >version.json
 refused version.json 3 "version.json: version: expected 1" "a version that it does not know"
+head -c 80000000 /dev/zero | zstd -q >endless.zst
+refused endless.zst 3 "endless.zst: expected the output of ipf-twin why: it has more than 64 MiB" "a file without an end"
 head -c 100 ramp.why.json >cut.json
 refused cut.json 3 "cut.json:7: not JSON: " "half a file"
 run "$report" --why ramp.why.json saved.json
