@@ -288,6 +288,8 @@ static int make_times(struct anonymizer *a, const struct trace_request *r, struc
 {
 	out->wait_ns = r->wait_ns;
 	out->hang_up_ns = r->hang_up_ns;
+	out->recorded_ttft_ns = a->structure ? r->recorded_ttft_ns : IPF_ABSENT;
+	out->recorded_e2e_ns = a->structure ? r->recorded_e2e_ns : IPF_ABSENT;
 	out->at_ns = out->recorded_ns = r->at_ns;
 	if (r->at_ns == IPF_ABSENT)
 		return 0;
@@ -380,6 +382,7 @@ static int make_structure(struct anonymizer *a, const struct trace_request *r, s
 		a->left_out.tags += r->tags.data != NULL;
 		a->left_out.parents += trace_has_parents(r);
 		a->left_out.hang_ups += r->hang_up_ns != IPF_ABSENT;
+		a->left_out.latencies += r->recorded_ttft_ns != IPF_ABSENT || r->recorded_e2e_ns != IPF_ABSENT;
 		return 0;
 	}
 	out->id = keyed(a, SALTED_REQUEST, r->id);

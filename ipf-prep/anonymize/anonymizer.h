@@ -23,7 +23,7 @@ enum model_names { MODELS_KEYED, MODELS_KEPT, MODELS_DROPPED };
 
 /* Left out, in requests. */
 struct left_out {
-	int64_t tools, response_formats, tags, objectives, parents, hang_ups;
+	int64_t tools, response_formats, tags, objectives, parents, hang_ups, latencies;
 	int64_t unchained; /* turns not following the turn whose context they need */
 };
 

@@ -133,6 +133,8 @@ void anonymous_line_trace(struct buffer *line, const struct anonymous_request *r
 	}
 	put_known(line, ",\"wait_ns\":", r->wait_ns);
 	put_known(line, ",\"hang_up_ns\":", r->hang_up_ns);
+	put_known(line, ",\"recorded_ttft_ns\":", r->recorded_ttft_ns);
+	put_known(line, ",\"recorded_e2e_ns\":", r->recorded_e2e_ns);
 	put_parents(line, r);
 	put_model(line, ",\"model\":", r);
 	if (r->hash_count) {

@@ -10,10 +10,11 @@
 #include <stdint.h>
 
 struct anonymous_request {
-	int64_t at_ns;       /* the arrival written; IPF_ABSENT: the input has none */
-	int64_t recorded_ns; /* the same without jitter */
-	int64_t wait_ns;     /* from the end of the previous turn; IPF_ABSENT */
-	int64_t hang_up_ns;  /* from the start to when the client disconnected; IPF_ABSENT */
+	int64_t at_ns;                             /* the arrival written; IPF_ABSENT: the input has none */
+	int64_t recorded_ns;                       /* the same without jitter */
+	int64_t wait_ns;                           /* from the end of the previous turn; IPF_ABSENT */
+	int64_t hang_up_ns;                        /* from the start to when the client disconnected; IPF_ABSENT */
+	int64_t recorded_ttft_ns, recorded_e2e_ns; /* in production; IPF_ABSENT */
 	int64_t input_tokens, output_tokens;
 	int64_t turn;           /* IPF_ABSENT: of no session */
 	uint64_t session;       /* its keyed name */

@@ -20,6 +20,7 @@ void remains_note(struct remains *r, const struct anonymous_request *request)
 	const int64_t lengths[] = {model, length_groups_hour(request), request->input_tokens, request->output_tokens};
 	r->requests++;
 	r->empty += request->input_tokens == 0;
+	r->latencies += request->recorded_ttft_ns != IPF_ABSENT || request->recorded_e2e_ns != IPF_ABSENT;
 	group_counts_add(&r->lengths, hash_of(lengths, 4));
 	if (request->turn != IPF_ABSENT)
 		group_counts_add(&r->sessions, hash_of(&session, 1));
@@ -74,6 +75,14 @@ static void print_times(const struct remains *r, const struct remains_facts *f, 
 	else
 		fprintf(to, "exact, %s; another log of the same service can be matched to them (--jitter)\n",
 		        z->exact_times ? "from where the input counts" : "counted from the first");
+}
+
+static void print_latencies(const struct remains *r, FILE *to)
+{
+	char a[32];
+	if (r->latencies)
+		fprintf(to, "  latencies as recorded, of %s requests; another log of the same service can be matched to them\n",
+		        format_whole(r->latencies, a));
 }
 
 static void print_models(const struct remains *r, const struct remains_facts *f, FILE *to)
@@ -159,7 +168,8 @@ static void print_left_out(const struct left_out *l, bool structure, FILE *to)
 	             {"tags", l->tags},
 	             {"objectives", l->objectives},
 	             {"lists of requests to wait for", l->parents},
-	             {"times of hanging up", l->hang_ups}};
+	             {"times of hanging up", l->hang_ups},
+	             {"recorded latencies", l->latencies}};
 	char a[32];
 	fputs(structure ? "  left out  texts; ids of requests are keyed" : "  left out  texts and ids of requests", to);
 	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
@@ -201,6 +211,7 @@ void remains_print(const struct remains *r, const struct remains_facts *f, FILE 
 	fprintf(to, "ipf-prep anonymize: %s requests; still in them:\n", format_whole(r->requests, a));
 	print_salt(f, to);
 	print_times(r, f, to);
+	print_latencies(r, to);
 	print_lengths(r, f, to);
 	print_models(r, f, to);
 	print_sessions(r, to);

@@ -17,6 +17,7 @@
 /* Zero-initialise. */
 struct remains {
 	int64_t requests, timed, empty; /* all; with an arrival; with a prompt of no token */
+	int64_t latencies;              /* with recorded ones */
 	int64_t blocks;
 	int64_t last_ns;
 	struct distinct_count arrivals, different_blocks;

@@ -91,7 +91,9 @@ struct draft_request *draft_request(struct draft *d)
 	                            .output_tokens = IPF_ABSENT,
 	                            .at_ns = IPF_ABSENT,
 	                            .wait_ns = IPF_ABSENT,
-	                            .hang_up_ns = IPF_ABSENT};
+	                            .hang_up_ns = IPF_ABSENT,
+	                            .recorded_ttft_ns = IPF_ABSENT,
+	                            .recorded_e2e_ns = IPF_ABSENT};
 	return r;
 }
 

@@ -50,6 +50,8 @@ struct draft_request {
 	int64_t at_ns;         /* the recorded arrival */
 	int64_t wait_ns;       /* from the end of the previous turn to this one */
 	int64_t hang_up_ns;    /* from the start to when the client disconnected */
+	int64_t recorded_ttft_ns, recorded_e2e_ns; /* from the start to the first token, and to the end of the answer:
+	                                            * recorded_times.h sets them */
 	struct draft_blocks blocks;
 	struct slice id;              /* from the data; plain text */
 	struct slice model;           /* plain text */

@@ -14,6 +14,8 @@ static const struct {
 	{offsetof(struct draft_request, at_ns), IPF_ABSENT},
 	{offsetof(struct draft_request, wait_ns), IPF_ABSENT},
 	{offsetof(struct draft_request, hang_up_ns), IPF_ABSENT},
+	{offsetof(struct draft_request, recorded_ttft_ns), IPF_ABSENT},
+	{offsetof(struct draft_request, recorded_e2e_ns), IPF_ABSENT},
 	{offsetof(struct draft_request, answer_tokens), 0},
 	{offsetof(struct draft_request, blocks.tokens), 0},
 };

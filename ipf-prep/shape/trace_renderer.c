@@ -728,6 +728,8 @@ int trace_renderer_write(struct trace_renderer *r, struct draft *d, struct ipf_e
 		out.at_ns = request->at_ns;
 		out.wait_ns = pick_wait(r, d, turn, out.turn);
 		out.hang_up_ns = request->hang_up_ns;
+		out.recorded_ttft_ns = request->recorded_ttft_ns;
+		out.recorded_e2e_ns = request->recorded_e2e_ns;
 		out.blocks = write_blocks(r, &blocks);
 		out.tools = request->tools;
 		out.response_format = request->response_format;

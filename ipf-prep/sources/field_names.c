@@ -22,10 +22,15 @@ const char *field_meaning(enum field field)
 	return fields[field].meaning;
 }
 
+bool field_is_duration(enum field field)
+{
+	return field == FIELD_WAIT || field == FIELD_WAIT_AFTER || field == FIELD_DURATION ||
+	       field == FIELD_RECORDED_TTFT || field == FIELD_RECORDED_E2E;
+}
+
 bool field_is_time(enum field field)
 {
-	return field == FIELD_AT || field == FIELD_END || field == FIELD_WAIT || field == FIELD_WAIT_AFTER ||
-	       field == FIELD_DURATION;
+	return field == FIELD_AT || field == FIELD_END || field == FIELD_FIRST_TOKEN || field_is_duration(field);
 }
 
 enum field field_of_name(const char *name, size_t len, int64_t *unit_ns)

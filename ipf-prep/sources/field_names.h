@@ -34,8 +34,12 @@
 	F(AT, "at", "the arrival: a date and time, or a number of seconds.")                                                                \
 	F(WAIT, "wait", "seconds from the end of the previous turn to this one.")                                                           \
 	F(WAIT_AFTER, "wait_after", "seconds from the end of this turn to the next one.")                                                   \
-	F(END, "end", "the end, if there is no arrival: that less the duration is the arrival.")                                            \
+	F(END, "end", "the end; without an arrival, that less the duration is the arrival.")                                                \
 	F(DURATION, "duration", "seconds from the arrival to the end.")                                                                     \
+	F(RECORDED_TTFT, "recorded_ttft", "recorded seconds from the arrival to the first token.")                                          \
+	F(RECORDED_E2E, "recorded_e2e",                                                                                                     \
+	  "recorded seconds from the arrival to the end of the answer; if not mapped, the duration, or the end less the arrival.")          \
+	F(FIRST_TOKEN, "first_token", "the recorded time of the first token: that less the arrival is `recorded_ttft`.")                    \
 	F(STATUS, "status", "the HTTP status: 400 and above is a failed request, 499 (nginx) one left by the client.")                      \
 	F(CANCELED, "canceled", "true or 1: the client left after the duration.")                                                           \
 	F(COMPLETED, "completed", "\"\" (nginx): the client left after the duration.")                                                      \
@@ -65,6 +69,8 @@ const char *field_name_of(enum field field);
 const char *field_meaning(enum field field);
 /* Is it a time or a duration? Its name may end in a unit: at, at_s, at_ms, at_us, at_ns. */
 bool field_is_time(enum field field);
+/* Is it a duration? */
+bool field_is_duration(enum field field);
 /* The field of a name of this length, and the unit of a time; FIELDS: there is none. */
 enum field field_of_name(const char *name, size_t len, int64_t *unit_ns);
 

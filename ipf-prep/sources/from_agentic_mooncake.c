@@ -17,7 +17,7 @@
  *
  *     play_id               hash_ids are equal within a play only
  *     not_before_ms         the arrival, from the beginning of the play
- *     recorded_api_time_ms  until the answer ended (optional)
+ *     recorded_api_time_ms  until the answer ended (optional): the recorded latency
  *     model                 the recorded model; becomes the tag "model"
  *     dependencies          list of {"request_id", "trigger": "dispatch" or "completion", "delay_ms", "relation":
  *                           "sequence", "spawn", "join" or "replay_barrier"}
@@ -30,6 +30,7 @@
 #include "json/jout.h"
 #include "name_set.h"
 #include "sources/mooncake_row.h"
+#include "sources/recorded_times.h"
 #include "sources/request_graph.h"
 #include "sources/sniff.h"
 #include "text_hash.h"
@@ -117,6 +118,7 @@ static int read_times(struct state *s, const struct jdoc *j, struct draft_reques
 	if (s->versioned) {
 		got = read_delay(j, JDOC_ROOT, "recorded_api_time_ms", &api_ns, err);
 		request->end_ns = got > 0 ? r->at_ns + api_ns : IPF_ABSENT;
+		recorded_times_set_possible(r, &(struct recorded_times){IPF_ABSENT, got > 0 ? api_ns : IPF_ABSENT});
 		return got < 0 ? -1 : 0;
 	}
 	int waits = read_delay(j, JDOC_ROOT, mooncake_name(j, "delay delay_ms", name), &delay_ns, err);

@@ -5,7 +5,9 @@
  * in an envelope {"timestamp": …, "event": {…}} or bare. The event "request_end" of a request is read:
  *
  *     request.request_received_ms          the arrival, since 1970; or else event_time_unix_ms less total_time_ms
- *     request.total_time_ms                until the answer ended; or else event_time_unix_ms is the end
+ *     request.total_time_ms                until the answer ended: the recorded latency; or else event_time_unix_ms is
+ *                                          the end
+ *     request.ttft_ms                      until the first token
  *     request.replay.input_length          length of the prompt, in tokens; or else request.input_tokens
  *     request.replay.input_sequence_hashes a hash for each block of trace_block_size tokens, and all blocks before it
  *     request.output_tokens                length of the answer
@@ -28,6 +30,7 @@
 #include "sort/sort_key.h"
 #include "sources/agent_chains.h"
 #include "sources/record_fields.h"
+#include "sources/recorded_times.h"
 #include "sources/sniff.h"
 
 #include <stdlib.h>
@@ -148,6 +151,15 @@ static struct slice make_tags(struct draft *d, const struct jdoc *j, jdoc_id eve
 	return tags_written(d, &out);
 }
 
+static int read_latencies(const struct jdoc *j, jdoc_id request, struct draft_request *r, struct ipf_error *err)
+{
+	struct recorded_times times = RECORDED_TIMES_NONE;
+	if (field_duration(j, request, "ttft_ms", NS_PER_MS, &times.ttft_ns, err) < 0 ||
+	    field_duration(j, request, "total_time_ms", NS_PER_MS, &times.e2e_ns, err) < 0)
+		return -1;
+	return recorded_times_set(r, &times, err);
+}
+
 /* Hands over a request of no agent, and keeps one of an agent. */
 static int take(struct state *s, const struct agent_names *agent, int64_t start_ns, int64_t end_ns, struct sink *sink,
                 struct ipf_error *err)
@@ -189,6 +201,8 @@ static int read_request(struct state *s, const struct jdoc *j, jdoc_id event, st
 	struct slice reason = draft_text(
 		d, j, jdoc_get(j, jdoc_get(j, request, "finish_reason_metadata"), "backend_finish_reason"));
 	r->failed = begins_with(reason, "error") || begins_with(reason, "cancelled");
+	if (read_latencies(j, request, r, err) < 0)
+		return -1;
 	r->tags = make_tags(d, j, event, &agent);
 	return d->failed ? 0 : take(s, &agent, start_ns, end_ns, sink, err);
 }

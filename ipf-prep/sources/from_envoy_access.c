@@ -7,7 +7,9 @@
  *     response_code, status             0 (no response) or from 400 on: the request failed
  *     response_flags                    DC and DR: the client disconnected, after the duration; as in `cut` below: the
  *                                       answer was cut: the request failed
- *     duration, duration_ms             until the end, in milliseconds
+ *     duration, duration_ms             until the end, in milliseconds: the recorded latency
+ *     token_latency_ttft                until the first token, in milliseconds, by Envoy AI Gateway. The time to the
+ *                                       first byte (RESPONSE_DURATION) is that of the headers: it is not read
  *     session_id, session.id            the session
  *     path, x-envoy-origin-path         if it is known, it has to be that of a generation
  *     bytes_received, bytes_sent        of the bodies; become tags. A request without a body is left out
@@ -22,6 +24,7 @@
 #include "clock.h"
 #include "json/jout.h"
 #include "sources/record_fields.h"
+#include "sources/recorded_times.h"
 #include "sources/sniff.h"
 #include "token_count.h"
 
@@ -112,6 +115,19 @@ static bool has_flag(struct slice flags, const char *const *wanted)
 	return false;
 }
 
+/* The recorded latencies, of which an AI gateway knows that of the first token; a 0 is none, as of a whole answer. */
+static int read_latencies(const struct jdoc *j, int64_t ms, struct draft_request *r, struct ipf_error *err)
+{
+	struct recorded_times recorded = RECORDED_TIMES_NONE;
+	const char *const first = "token_latency_ttft";
+	if (value_of(j, first) != JDOC_NONE && field_duration(j, JDOC_ROOT, first, NS_PER_MS, &recorded.ttft_ns, err) < 0)
+		return -1;
+	recorded.ttft_ns = recorded.ttft_ns > 0 ? recorded.ttft_ns : IPF_ABSENT;
+	recorded.e2e_ns = ms != IPF_ABSENT && ms <= NS_PER_YEAR / NS_PER_MS ? ms * NS_PER_MS : IPF_ABSENT;
+	recorded_times_set_possible(r, &recorded);
+	return 0;
+}
+
 static struct slice make_tags(struct draft *d, int64_t received, int64_t sent)
 {
 	struct buffer out = {0};
@@ -142,7 +158,7 @@ static int read_record(void *opened, const struct source_record *record, struct 
 	const struct jdoc *j = record->json;
 	struct draft *d = &sink->draft;
 	struct slice path, flags;
-	int64_t ns, status = 200, received = IPF_ABSENT, sent = IPF_ABSENT, input = 0, ms = 0;
+	int64_t ns, status = 200, received = IPF_ABSENT, sent = IPF_ABSENT, input = 0, ms = IPF_ABSENT;
 	struct draft_request *r = draft_request(d);
 	if (!r)
 		return 0;
@@ -169,6 +185,8 @@ static int read_record(void *opened, const struct source_record *record, struct 
 		r->hang_up_ns = ms * NS_PER_MS;
 	else
 		r->failed = status == 0 || status >= 400 || has_flag(flags, cut) || has_flag(flags, left);
+	if (read_latencies(j, ms, r, err) < 0)
+		return -1;
 	r->tags = make_tags(d, received, sent);
 	r->at_ns = since_origin(&s->origin, ns);
 	return sink->take(sink, d, err);

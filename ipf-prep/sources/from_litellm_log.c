@@ -9,6 +9,8 @@
  *
  *     call_type          records of other calls than chats and completions are unusable
  *     startTime          the arrival
+ *     request_duration_ms, endTime  the recorded latency: the duration, or else the end less startTime
+ *     completionStartTime  the first token; of an answer that was not streamed, the end
  *     model_group        the model that was requested; model, the one that served it, if that is empty
  *     session_id         of a payload also in its metadata; else trace_id, if several requests have it. The session_id
  *                        of a spend log is a trace id
@@ -25,6 +27,7 @@
 #include "sort/sort_key.h"
 #include "sources/chat_fields.h"
 #include "sources/record_fields.h"
+#include "sources/recorded_times.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -150,6 +153,24 @@ static int read_session(struct draft *d, const struct jdoc *j, struct ipf_error 
 	return d->session.data ? 0 : find_name(d, j, JDOC_ROOT, "trace_id", &d->session, err);
 }
 
+static int read_latencies(const struct jdoc *j, int64_t start_ns, struct draft_request *r, struct ipf_error *err)
+{
+	struct recorded_times times = RECORDED_TIMES_NONE;
+	int64_t end_ns, first_ns;
+	int timed = field_duration(j, JDOC_ROOT, "request_duration_ms", NS_PER_MS, &times.e2e_ns, err),
+		ended = field_time(j, JDOC_ROOT, "endTime", NS_PER_S, &end_ns, err),
+		begun = field_time(j, JDOC_ROOT, "completionStartTime", NS_PER_S, &first_ns, err);
+	if (timed < 0 || ended < 0 || begun < 0)
+		return -1;
+	if (timed == 0 && ended > 0)
+		times.e2e_ns = end_ns - start_ns;
+	jdoc_id stream = jdoc_get(j, JDOC_ROOT, "stream"); /* a spend log does not say it */
+	if (begun > 0 && (stream == JDOC_NONE || slice_is(jdoc_raw(j, stream), "true")))
+		times.ttft_ns = first_ns - start_ns;
+	recorded_times_set_possible(r, &times);
+	return 0;
+}
+
 static int read_call(struct state *s, const struct jdoc *j, struct jdoc inner[2], struct sink *sink,
                      struct ipf_error *err)
 {
@@ -170,6 +191,8 @@ static int read_call(struct state *s, const struct jdoc *j, struct jdoc inner[2]
 	r->model = model.data ? model : r->model;
 	read_answer(d, j, &inner[1], r);
 	r->failed = jdoc_text_is(j, jdoc_get(j, JDOC_ROOT, "status"), "failure");
+	if (read_latencies(j, ns, r, err) < 0)
+		return -1;
 	if (r->count == 0 && r->input_tokens == IPF_ABSENT) {
 		sink->unusable(sink, "neither the prompt nor its length");
 		return 0;

@@ -20,6 +20,11 @@
  *     gen_ai.request.max_tokens                 length of the answer, if nothing else gives it
  *     gen_ai.request.model, gen_ai.provider.name or gen_ai.system, gen_ai.usage.cache_read.input_tokens,
  *       gen_ai.response.time_to_first_chunk     become the tags "model", "provider", "cached_tokens" and "ttft_s"
+ *     gen_ai.response.time_to_first_chunk, gen_ai.latency.time_to_first_token (vLLM),
+ *       gen_ai.server.time_to_first_token (OpenLIT; not if gen_ai.request.is_stream is false)  the recorded time to the
+ *       first token, in seconds
+ *     gen_ai.latency.e2e (vLLM)                 the recorded latency, in seconds; default: from the span's start to its
+ *       end
  *     error.type                                the call failed; so does the status ERROR, or the finish reason error
  *
  * The missing members of a span are taken from its events and from the log records with its ids, which may come before
@@ -33,6 +38,7 @@
  */
 #include "absent.h"
 #include "array.h"
+#include "clock.h"
 #include "draft/draft_sorter.h"
 #include "input/otlp_messages.h"
 #include "json/jout.h"
@@ -42,8 +48,10 @@
 #include "sources/otel_messages.h"
 #include "sources/otel_spans.h"
 #include "sources/record_fields.h"
+#include "sources/recorded_times.h"
 #include "sources/sniff.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -110,6 +118,37 @@ static int64_t either_number(const struct otel_item *item, struct draft *d, cons
 	return number != IPF_ABSENT ? number : otel_number(item, d, other);
 }
 
+static bool number_of(struct slice text, double *number)
+{
+	struct jdoc parsed = {0};
+	struct ipf_error ignored = {0};
+	bool got = text.len > 0 && jdoc_parse(&parsed, text.data, text.len, &ignored) == 0 &&
+	           jdoc_to_double(&parsed, JDOC_ROOT, number);
+	jdoc_release(&parsed);
+	return got;
+}
+
+/* The seconds in the first of these attributes with some; IPF_ABSENT. */
+static int64_t recorded_ns(const struct otel_item *item, struct draft *d, const char *const *keys)
+{
+	const double most_s = (double)(NS_PER_YEAR / NS_PER_S);
+	double seconds;
+	for (; *keys; keys++)
+		if (number_of(otel_text(item, d, *keys), &seconds) && seconds >= 0 && seconds <= most_s)
+			return llround(seconds * (double)NS_PER_S);
+	return IPF_ABSENT;
+}
+
+static void read_latencies(const struct otel_item *item, struct draft *d, struct draft_request *r)
+{
+	static const char *const first[] = {"gen_ai.response.time_to_first_chunk", "gen_ai.latency.time_to_first_token",
+	                                    "gen_ai.server.time_to_first_token", NULL},
+							 *const last[] = {"gen_ai.latency.e2e", NULL};
+	if (!slice_is(otel_text(item, d, "gen_ai.request.is_stream"), "false"))
+		r->recorded_ttft_ns = recorded_ns(item, d, first);
+	r->recorded_e2e_ns = recorded_ns(item, d, last);
+}
+
 /* Recorded values outside the request. */
 static struct slice tags_of(const struct otel_item *item, struct draft *d)
 {
@@ -119,19 +158,15 @@ static struct slice tags_of(const struct otel_item *item, struct draft *d)
 	struct buffer out = {0};
 	struct jout w = {.out = &out};
 	double number;
-	struct jdoc parsed = {0};
-	struct ipf_error ignored = {0};
 	jout_begin_map(&w);
 	if (model.len > 0)
 		jout_member_string(&w, "model", model);
 	if (provider.len > 0)
 		jout_member_string(&w, "provider", provider);
 	jout_member_int(&w, "cached_tokens", otel_number(item, d, "gen_ai.usage.cache_read.input_tokens"));
-	if (ttft.len > 0 && jdoc_parse(&parsed, ttft.data, ttft.len, &ignored) == 0 &&
-	    jdoc_to_double(&parsed, JDOC_ROOT, &number))
+	if (number_of(ttft, &number))
 		jout_member_double(&w, "ttft_s", number);
 	jout_end_map(&w);
-	jdoc_release(&parsed);
 	return tags_written(d, &out);
 }
 
@@ -152,6 +187,7 @@ static int read_attributes(const struct otel_item *item, struct draft *d, int64_
 	*most_tokens = otel_number(item, d, "gen_ai.request.max_tokens");
 	r->input_tokens = either_number(item, d, "gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens");
 	r->output_tokens = either_number(item, d, "gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens");
+	read_latencies(item, d, r);
 	r->tags = tags_of(item, d);
 	r->tools = otel_tools(d, otel_text(item, d, "gen_ai.tool.definitions"));
 	r->response_format = otel_response_format(
@@ -263,6 +299,8 @@ static int read_span(struct state *s, const struct source_record *record, const 
 	if (read_attributes(span, d, &facts.most_tokens, err) < 0)
 		return -1;
 	d->requests[0].failed |= otel_failed(span);
+	if (d->requests[0].recorded_e2e_ns == IPF_ABSENT && facts.end_ns > facts.start_ns)
+		d->requests[0].recorded_e2e_ns = facts.end_ns - facts.start_ns;
 	if (keep(s, span, record, d, &facts, err) < 0)
 		return -1;
 	for (struct jdoc_each e = otel_events(span); jdoc_step(&e);) {
@@ -335,6 +373,8 @@ static void add_facts(struct draft *d, int64_t *most_tokens, const struct facts 
 	struct draft_request *r = &d->requests[0];
 	r->input_tokens = r->input_tokens == IPF_ABSENT ? said->input_tokens : r->input_tokens;
 	r->output_tokens = r->output_tokens == IPF_ABSENT ? said->output_tokens : r->output_tokens;
+	r->recorded_ttft_ns = r->recorded_ttft_ns == IPF_ABSENT ? said->recorded_ttft_ns : r->recorded_ttft_ns;
+	r->recorded_e2e_ns = r->recorded_e2e_ns == IPF_ABSENT ? said->recorded_e2e_ns : r->recorded_e2e_ns;
 	*most_tokens = *most_tokens == IPF_ABSENT ? from->most_tokens : *most_tokens;
 	r->answer = r->answer.len == 0 ? said->answer : r->answer;
 	r->tools = r->tools.data ? r->tools : said->tools;
@@ -374,6 +414,9 @@ static bool make_whole(struct statements *said, const struct facts *facts, const
 		r->output_tokens = most_tokens;
 		r->answer = (struct slice){0};
 	}
+	const struct recorded_times times = {r->recorded_ttft_ns, r->recorded_e2e_ns};
+	r->recorded_ttft_ns = r->recorded_e2e_ns = IPF_ABSENT;
+	recorded_times_set_possible(r, &times);
 	return r->count > 0 || r->input_tokens != IPF_ABSENT;
 }
 

@@ -15,6 +15,8 @@
  *     out.meta_info        prompt_tokens, completion_tokens; the request failed if its finish_reason is an abort
  *     out.meta_info.request_received_ts   the arrival; else the time of the first line, which has no time zone: that of
  *                          another request's lines; else e2e_latency before the last
+ *     out.meta_info.e2e_latency  the recorded latency; the first token is at prefill_finished_ts, or
+ *                          prefill_finished_time, with --enable-metrics
  *
  * Level 2 cuts out the middle of long texts and lists, levels 0 and 1 leave them out: then only lengths are known. The
  * body of a chat ("Receive OpenAI:") has no rid, so it is not known whose it is. All other lines are unusable.
@@ -25,6 +27,7 @@
 #include "sort/sort_key.h"
 #include "sources/log_text.h"
 #include "sources/record_fields.h"
+#include "sources/recorded_times.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -160,6 +163,23 @@ static int read_arrival(struct state *s, int64_t line_ns, bool finished, int64_t
 	return FINISH_LINE;
 }
 
+/* The latencies of a request by the server's clock. */
+static int read_latencies(const struct jdoc *j, jdoc_id meta, struct draft_request *r, struct ipf_error *err)
+{
+	struct recorded_times times = RECORDED_TIMES_NONE;
+	int64_t received_ns, first_ns;
+	int begun = field_time(j, meta, "prefill_finished_ts", NS_PER_S, &first_ns, err);
+	if (begun == 0)
+		begun = field_time(j, meta, "prefill_finished_time", NS_PER_S, &first_ns, err);
+	int received = field_time(j, meta, "request_received_ts", NS_PER_S, &received_ns, err);
+	if (begun < 0 || received < 0 || field_duration(j, meta, "e2e_latency", NS_PER_S, &times.e2e_ns, err) < 0)
+		return -1;
+	if (begun > 0 && received > 0)
+		times.ttft_ns = first_ns - received_ns;
+	recorded_times_set_possible(r, &times);
+	return 0;
+}
+
 static int read_request(struct draft *d, const struct jdoc *j, struct ipf_error *err)
 {
 	jdoc_id obj = jdoc_get(j, JDOC_ROOT, "obj"), out = jdoc_get(j, JDOC_ROOT, "out"),
@@ -176,6 +196,8 @@ static int read_request(struct draft *d, const struct jdoc *j, struct ipf_error 
 		return -1;
 	r->answer = whole_text(d, j, out, "text");
 	r->failed = jdoc_text_is(j, jdoc_get(j, jdoc_get(j, meta, "finish_reason"), "type"), "abort");
+	if (read_latencies(j, meta, r, err) < 0)
+		return -1;
 	if (prompt.len > 0)
 		draft_message(d, ROLE_USER, prompt);
 	return 0;

@@ -9,7 +9,7 @@
  *               "queue_time": "53.1µs", "seed": "None", "time_per_token": "15ms", "total_time": "1.501s",
  *               "validation_time": "420.3µs", "name": "generate_stream"}, "spans": […]}
  *
- *     timestamp                       the end; less total_time, the arrival
+ *     timestamp                       the end; less total_time, the recorded latency, the arrival
  *     inference_time, time_per_token  their ratio is the number of tokens of the answer
  *     parameters                      adapter_id is the model to request; chats and completions may lack it
  *
@@ -19,6 +19,7 @@
 #include "absent.h"
 #include "clock.h"
 #include "sources/record_fields.h"
+#include "sources/recorded_times.h"
 #include "sources/sniff.h"
 #include "cli/times.h"
 
@@ -88,6 +89,7 @@ static int read_success(struct log_state *s, const struct jdoc *j, jdoc_id span,
 	r->output_tokens = token_ns > 0 ? (inference_ns + token_ns / 2) / token_ns : IPF_ABSENT;
 	r->model = adapter_of(parameters);
 	r->at_ns = since_origin(&s->origin, end_ns - total_ns);
+	recorded_times_set_possible(r, &(struct recorded_times){.ttft_ns = IPF_ABSENT, .e2e_ns = total_ns});
 	return sink->take(sink, d, err);
 }
 

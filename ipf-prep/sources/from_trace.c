@@ -153,6 +153,8 @@ static int read_request(struct state *s, int file, const struct trace_request *f
 	r->at_ns = from->at_ns;
 	r->wait_ns = from->wait_ns;
 	r->hang_up_ns = from->hang_up_ns;
+	r->recorded_ttft_ns = from->recorded_ttft_ns;
+	r->recorded_e2e_ns = from->recorded_e2e_ns;
 	r->id = name_in_file(d, file, draft_text(d, j, jdoc_get(j, JDOC_ROOT, "id")));
 	r->model = draft_text(d, j, jdoc_get(j, JDOC_ROOT, "model"));
 	r->after = own_parents(d, file, j, from->parents);

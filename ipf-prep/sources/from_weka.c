@@ -19,8 +19,8 @@
  *     model       the recorded model (optional)
  *
  * Prompts are synthetic: equal ids give equal text; tokens outside of blocks are text that no other prompt has. model,
- * think_time, ttft and api_time become the tags "model", "think_time_s", "ttft_s" and "api_time_s". Other members are
- * ignored.
+ * think_time, ttft and api_time become the tags "model", "think_time_s", "ttft_s" and "api_time_s"; the latter two are
+ * the recorded latencies. Other members are ignored.
  *
  * An entry of type "subagent" has requests too, and so on:
  *
@@ -39,6 +39,7 @@
 #include "json/jout.h"
 #include "sources/sniff.h"
 #include "sources/record_fields.h"
+#include "sources/recorded_times.h"
 
 #include <stdlib.h>
 
@@ -131,7 +132,7 @@ static int read_request(const struct weka_conversation *c, jdoc_id node, int64_t
                         struct ipf_error *err)
 {
 	const struct jdoc *j = c->j;
-	int64_t api_ns = 0;
+	struct recorded_times times = RECORDED_TIMES_NONE;
 	struct slice model;
 	struct draft_request *r = draft_request(c->draft);
 	if (!r)
@@ -140,11 +141,13 @@ static int read_request(const struct weka_conversation *c, jdoc_id node, int64_t
 	    need_tokens(j, node, "out", &r->output_tokens, err) < 0 || read_blocks(c, node, r, err) < 0 ||
 	    read_time(j, node, "t", NS_PER_S, &span->begin_ns, err) < 0 ||
 	    field_duration(j, node, "think_time", NS_PER_S, &r->wait_ns, err) < 0 ||
-	    read_time(j, node, "api_time", NS_PER_S, &api_ns, err) < 0 ||
+	    read_time(j, node, "api_time", NS_PER_S, &times.e2e_ns, err) < 0 ||
+	    read_time(j, node, "ttft", NS_PER_S, &times.ttft_ns, err) < 0 ||
 	    field_text(c->draft, j, node, "model", &model, err) < 0)
 		return -1;
 	r->tags = make_tags(c, node, agent, model);
-	span->end_ns = span->begin_ns + api_ns;
+	recorded_times_set_possible(r, &times);
+	span->end_ns = span->begin_ns + (times.e2e_ns == IPF_ABSENT ? 0 : times.e2e_ns);
 	return 0;
 }
 

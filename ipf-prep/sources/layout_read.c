@@ -13,7 +13,9 @@ static int read_exchange(struct layout_reader *r, const struct layout_view *v, j
 {
 	const struct mapping *m;
 	struct draft *d = &r->sink->draft;
-	struct logged_exchange logged = {.json = v->j, .request = request, .request_name = name, .start_ns = IPF_ABSENT};
+	struct recorded_times recorded;
+	struct logged_exchange logged = {
+		.json = v->j, .request = request, .request_name = name, .start_ns = IPF_ABSENT, .recorded = &recorded};
 	logged.response = view_find(v, FIELD_RESPONSE, &m);
 	logged.response_name = m ? m->place.shown : NULL;
 	jdoc_id url = view_find(v, FIELD_URL, &m);
@@ -21,6 +23,7 @@ static int read_exchange(struct layout_reader *r, const struct layout_view *v, j
 	logged.embeddings = path.data && memmem(path.data, path.len, "/embeddings", strlen("/embeddings"));
 	if (view_check_required(v, UINT64_MAX, err) < 0 || layout_arrival(v, d, &logged.start_ns, err) < 0 ||
 	    layout_outcome(v, d, &logged.failed, &logged.hang_up_ns, err) < 0 ||
+	    layout_recorded(v, d, logged.start_ns, &recorded, err) < 0 ||
 	    view_tokens(v, FIELD_OUTPUT_TOKENS, &logged.output_tokens, err) < 0 ||
 	    view_name(v, FIELD_SESSION, d, &logged.session, err) < 0 || view_name(v, FIELD_ID, d, &logged.id, err) < 0)
 		return -1;

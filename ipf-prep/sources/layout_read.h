@@ -12,6 +12,7 @@
 #include "name_set.h"
 #include "sources/chat_fields.h"
 #include "sources/record_fields.h"
+#include "sources/recorded_times.h"
 
 /* The state of a format a layout describes. */
 struct layout_reader {
@@ -55,6 +56,10 @@ int layout_arrival(const struct layout_view *v, struct draft *d, int64_t *at_ns,
  */
 int layout_outcome(const struct layout_view *v, struct draft *d, bool *failed, int64_t *hang_up_ns,
                    struct ipf_error *err);
+/* The recorded latencies: recorded_ttft, or first_token less the arrival; recorded_e2e, the duration, or the end less
+ * the arrival. `at_ns`: the arrival as recorded; IPF_ABSENT. 0 or -1. */
+int layout_recorded(const struct layout_view *v, struct draft *d, int64_t at_ns, struct recorded_times *recorded,
+                    struct ipf_error *err);
 /* Images, audio and video of the last message. */
 int layout_media(const struct layout_reader *r, const struct layout_view *v, struct ipf_error *err);
 /* Hands over the draft, after the members common to all of its requests: session, id, arrival. */

@@ -341,6 +341,41 @@ int layout_outcome(const struct layout_view *v, struct draft *d, bool *failed, i
 	return 0;
 }
 
+/* The first of two durations that is recorded, or else from the arrival to a recorded time; IPF_ABSENT. */
+static int recorded_duration(const struct layout_view *v, const enum field fields[3], struct draft *d, int64_t at_ns,
+                             int64_t *ns, struct ipf_error *err)
+{
+	int64_t value;
+	int got = 0;
+	*ns = IPF_ABSENT;
+	for (int i = 0; i < 2 && got == 0; i++)
+		got = view_time(v, fields[i], d, &value, err);
+	if (got == 0 && at_ns != IPF_ABSENT) {
+		got = view_time(v, fields[2], d, &value, err);
+		if (got > 0 && __builtin_sub_overflow(value, at_ns, &value))
+			return ipf_error_set(err, IPF_INPUT, "%s: too far from the arrival", field_name_of(fields[2]));
+	}
+	if (got > 0)
+		*ns = value;
+	return got < 0 ? -1 : 0;
+}
+
+int layout_recorded(const struct layout_view *v, struct draft *d, int64_t at_ns, struct recorded_times *recorded,
+                    struct ipf_error *err)
+{
+	static const enum field first[] = {FIELD_RECORDED_TTFT, FIELD_RECORDED_TTFT, FIELD_FIRST_TOKEN},
+							last[] = {FIELD_RECORDED_E2E, FIELD_DURATION, FIELD_END};
+	const uint64_t any = FIELD_BIT(FIELD_RECORDED_TTFT) | FIELD_BIT(FIELD_FIRST_TOKEN) | FIELD_BIT(FIELD_RECORDED_E2E) |
+	                     FIELD_BIT(FIELD_DURATION) | FIELD_BIT(FIELD_END);
+	*recorded = RECORDED_TIMES_NONE;
+	if (!(v->fields->present & any))
+		return 0;
+	return recorded_duration(v, first, d, at_ns, &recorded->ttft_ns, err) < 0 ||
+	               recorded_duration(v, last, d, at_ns, &recorded->e2e_ns, err) < 0
+	           ? -1
+	           : 0;
+}
+
 int layout_hand_over(struct layout_reader *r, const struct layout_view *v, struct ipf_error *err)
 {
 	const struct mapping *m;
@@ -349,10 +384,12 @@ int layout_hand_over(struct layout_reader *r, const struct layout_view *v, struc
 	struct slice session;
 	bool failed;
 	int64_t hang_up_ns;
+	struct recorded_times recorded;
 	if (d->failed)
 		return 0;
 	if (view_name(v, FIELD_ID, d, &q->id, err) < 0 || view_name(v, FIELD_SESSION, d, &session, err) < 0 ||
-	    layout_arrival(v, d, &q->at_ns, err) < 0 || layout_outcome(v, d, &failed, &hang_up_ns, err) < 0)
+	    layout_arrival(v, d, &q->at_ns, err) < 0 || layout_outcome(v, d, &failed, &hang_up_ns, err) < 0 ||
+	    layout_recorded(v, d, q->at_ns, &recorded, err) < 0)
 		return -1;
 	if (session.data)
 		d->session = session;
@@ -365,6 +402,8 @@ int layout_hand_over(struct layout_reader *r, const struct layout_view *v, struc
 	q->failed |= failed;
 	if (hang_up_ns > 0)
 		q->hang_up_ns = hang_up_ns;
+	if (recorded_times_set(q, &recorded, err) < 0)
+		return -1;
 	if (q->at_ns != IPF_ABSENT && r->layout->origin != ORIGIN_ZERO)
 		q->at_ns = since_origin(&r->origin, q->at_ns);
 	for (size_t i = v->fields->first_of[FIELD_IGNORE]; i < v->fields->count; i = v->fields->mappings[i].next)

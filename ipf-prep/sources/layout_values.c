@@ -192,7 +192,7 @@ int view_time(const struct layout_view *v, enum field field, struct draft *d, in
 {
 	const struct mapping *m;
 	jdoc_id node = view_find(v, field, &m);
-	bool duration = field == FIELD_WAIT || field == FIELD_WAIT_AFTER || field == FIELD_DURATION;
+	bool duration = field_is_duration(field);
 	enum jdoc_type type = jdoc_type_of(v->j, node);
 	if (node == JDOC_NONE || is_empty(v->j, node))
 		return 0;

@@ -99,6 +99,8 @@ static int take(const struct logged_exchange *logged, struct time_origin *origin
 	d->requests[0].failed |= logged->failed;
 	if (logged->hang_up_ns > 0)
 		d->requests[0].hang_up_ns = logged->hang_up_ns;
+	if (logged->recorded && recorded_times_set(&d->requests[0], logged->recorded, err) < 0)
+		return -1;
 	if (logged->start_ns != IPF_ABSENT)
 		d->requests[0].at_ns = since_origin(origin, logged->start_ns);
 	return sink->take(sink, d, err);

@@ -11,6 +11,7 @@
 #define PREP_LOGGED_EXCHANGE_H
 
 #include "sources/record_fields.h"
+#include "sources/recorded_times.h"
 
 struct logged_exchange {
 	const struct jdoc *json;
@@ -23,6 +24,7 @@ struct logged_exchange {
 	int64_t start_ns;                         /* the arrival, since 1970; IPF_ABSENT */
 	int64_t output_tokens;                    /* if the response does not say it; 0: not logged */
 	int64_t hang_up_ns;                       /* how long afterwards the client disconnected; 0: it did not */
+	const struct recorded_times *recorded;    /* its latencies; NULL: not recorded */
 	bool failed;
 	bool response_cut; /* the response may be cut; if it is not JSON, it is ignored, as it is if the request failed */
 };

@@ -32,6 +32,8 @@ static const struct field fields[] = {
 	UINT(turn),
 	UINT(wait_ns),
 	UINT(hang_up_ns),
+	UINT(recorded_ttft_ns),
+	UINT(recorded_e2e_ns),
 	LIST(parents),
 	NAME(model),
 	LIST(tools),
@@ -151,6 +153,15 @@ static int check_context(const struct trace_request *request, struct ipf_error *
 	return 0;
 }
 
+static int check_recorded(const struct trace_request *request, struct ipf_error *err)
+{
+	if (request->recorded_ttft_ns == IPF_ABSENT || request->recorded_e2e_ns == IPF_ABSENT ||
+	    request->recorded_ttft_ns <= request->recorded_e2e_ns)
+		return 0;
+	return ipf_error_set(err, IPF_INPUT, "recorded_ttft_ns: expected at most recorded_e2e_ns, %lld, got %lld",
+	                     (long long)request->recorded_e2e_ns, (long long)request->recorded_ttft_ns);
+}
+
 int trace_request_parse(struct jdoc *doc, struct slice line, bool lengths_only, struct trace_request *request,
                         struct ipf_error *err)
 {
@@ -166,7 +177,7 @@ int trace_request_parse(struct jdoc *doc, struct slice line, bool lengths_only, 
 	request->context_session = jdoc_text_is(doc, context, "session");
 	if (!jdoc_is_null(doc, context) && !request->context_session)
 		return jdoc_expected(doc, context, "context", "\"session\"", err);
-	if (check_context(request, err) < 0)
+	if (check_context(request, err) < 0 || check_recorded(request, err) < 0)
 		return -1;
 	if (check_inputs(doc, request, err) < 0)
 		return -1;

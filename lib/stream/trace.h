@@ -22,16 +22,18 @@ struct trace_request {
 	                                * the four is present */
 	struct slice query;            /* text the inputs are ranked for */
 	int64_t inputs_count;          /* the length of `inputs`; absent without them. Parsing sets it. */
-	int64_t input_tokens;  /* the whole prompt's as sent, earlier turns included; all inputs', each with the query */
-	int64_t output_tokens; /* the requested length of the answer */
-	int64_t at_ns;         /* the recorded arrival, from the beginning of the trace */
-	struct slice session;  /* text */
-	int64_t turn;          /* place in the session, from 0 */
-	int64_t wait_ns;       /* from the end of the previous turn, or of the last parent, to this request */
-	int64_t hang_up_ns;    /* from the start to when the recorded client disconnected; absent: it did not */
-	struct slice parents;  /* list of ids that must end first; absent: a turn waits for the previous turn */
-	struct slice model;    /* text */
-	struct slice tools;    /* list, in the form of the chat API */
+	int64_t input_tokens;     /* the whole prompt's as sent, earlier turns included; all inputs', each with the query */
+	int64_t output_tokens;    /* the requested length of the answer */
+	int64_t at_ns;            /* the recorded arrival, from the beginning of the trace */
+	struct slice session;     /* text */
+	int64_t turn;             /* place in the session, from 0 */
+	int64_t wait_ns;          /* from the end of the previous turn, or of the last parent, to this request */
+	int64_t hang_up_ns;       /* from the start to when the recorded client disconnected; absent: it did not */
+	int64_t recorded_ttft_ns; /* in production, from the start to the first token; at most the next one */
+	int64_t recorded_e2e_ns;  /* in production, from the start to the end of the answer */
+	struct slice parents;     /* list of ids that must end first; absent: a turn waits for the previous turn */
+	struct slice model;       /* text */
+	struct slice tools;       /* list, in the form of the chat API */
 	struct slice response_format;  /* map, in the form of the chat API */
 	struct slice tags;             /* map or list: passed through */
 	struct slice blocks;           /* map: the recorded ids of blocks that prompts share: {"tokens":512,"ids":[…]} */

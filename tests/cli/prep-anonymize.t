@@ -271,10 +271,15 @@ is "$("$prep" stat -f json full.trace | jq -c '[.requests, .input_tokens, .outpu
 is "$(body out.trace | jq -c .blocks.ids)" "$(jq -c .hash_ids out.jsonl)" "both formats have the same hashes"
 
 echo '{"id":"a","messages":[{"role":"user","content":"Hi"}],"input_tokens":1,"output_tokens":9,"hang_up_ns":1500000000}' >hung
+echo '{"id":"b","prompt":"Hi","input_tokens":1,"output_tokens":9,"recorded_ttft_ns":250000001,"recorded_e2e_ns":1500000003}' >>hung
 trace_of hung >hung.trace
 run "$prep" anonymize trace hung.trace
 stderr_contains "the times of hanging up of 1 requests" "Mooncake has no place for a client that left"
+stderr_contains "the recorded latencies of 1 requests" "Mooncake has no place for recorded latencies"
 is "$("$prep" anonymize trace hung.trace -f trace -q | sed -n 2p | jq .hang_up_ns)" 1500000000 "a trace has"
+run "$prep" anonymize trace hung.trace -f trace --jitter 5s
+is "$(sed -n 3p "$OUT" | jq -c '[.recorded_ttft_ns, .recorded_e2e_ns]')" '[250000001,1500000003]' "an anonymous trace keeps recorded latencies, with jitter too"
+stderr_contains "latencies as recorded, of 1 requests" "the report says that latencies are left in the trace"
 
 # Sessions stay together when they move, and close up when --k leaves requests out.
 "$prep" mooncake many.jsonl --prompt none -q -o many.trace

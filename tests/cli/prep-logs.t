@@ -107,6 +107,16 @@ refused litellm-log "$(litellm '.prompt_tokens = -1')" 'prompt_tokens: expected'
 refused litellm-log "$(litellm '.messages[0].content = 5')" 'messages/0/content: expected a string or a list'
 refused litellm-log "$(litellm '.model_parameters.max_tokens = "all"')" 'max_tokens: expected'
 refused litellm-log "$(litellm '.proxy_server_request = "{not json"')" 'proxy_server_request: expected an object'
+refused litellm-log "$(litellm '.endTime = "soon"')" 'endTime: expected a number or a time'
+refused litellm-log "$(litellm '.request_duration_ms = -750')" 'request_duration_ms: expected a number of 0 or more, got -750'
+latencies='[.recorded_ttft_ns, .recorded_e2e_ns]'
+streamed='.stream = true | .startTime = 1767607300.5 | .endTime = 1767607302.5'
+taken litellm-log "$(litellm "$streamed | .completionStartTime = 1767607301")" "$latencies" '[500000000,2000000000]' "latencies count from the start"
+taken litellm-log "$(litellm "$streamed | .stream = false | .completionStartTime = 1767607301")" "$latencies" '[null,2000000000]' \
+	"an answer that was not streamed has no time to its first token"
+taken litellm-log "$(litellm "$streamed | .completionStartTime = 1767607303")" "$latencies" '[null,2000000000]' "a first token after the end is left out"
+taken litellm-log "$(litellm "$streamed | .completionStartTime = 1767607301 | .status = \"failure\"")" "$latencies" '[null,null]' \
+	"a failure has no latencies"
 left_out litellm-log "$(litellm '.call_type = 5')" "neither a chat nor a completion"
 left_out litellm-log "$(litellm '.call_type = "aembedding"')" "neither a chat nor a completion"
 left_out litellm-log "$(litellm '.messages = {} | .prompt_tokens = 0')" "neither the prompt nor its length"
@@ -245,6 +255,8 @@ refused envoy-access "$(access '.duration = "fast"')" 'duration: expected a whol
 refused envoy-access "$(access '.path = {}')" 'path: expected a name'
 refused envoy-access "$(access '.["gen_ai.request.model"] = true')" 'gen_ai.request.model: expected a name'
 refused envoy-access "$(access '.["gen_ai.usage.output_tokens"] = "99999999999999999999"')" 'gen_ai.usage.output_tokens: expected a whole number'
+refused envoy-access "$(access '.token_latency_ttft = -1')" 'token_latency_ttft: expected a number of 0 or more, got -1'
+refused envoy-access "$(access '.token_latency_ttft = "soon"')" 'token_latency_ttft: expected a number of 0 or more, got "soon"'
 left_out envoy-access "$(access '.path = "/v1/models"')" "not the path of a generation"
 left_out envoy-access "$(access '.path = "?x=/v1/completions"')" "not the path of a generation"
 left_out envoy-access "$(access '.bytes_received = 0')" "no body"
@@ -267,6 +279,10 @@ one envoy-access "$(access '.response_flags = "DC" | .duration = null')"
 of_late envoy-access '[.hang_up_ns, .tags.failed]' '[null,true]' "it is not known when: a failure"
 one envoy-access "$(access '.response_flags = "UC,URX"')"
 of_late envoy-access '[.hang_up_ns, .tags.failed]' '[null,true]' "the answer was cut"
+one envoy-access "$(access '.token_latency_ttft = 20.5 | .duration = 401')"
+of_late envoy-access '[.recorded_ttft_ns, .recorded_e2e_ns]' '[20500000,401000000]' "an AI gateway records both latencies"
+one envoy-access "$(access '.token_latency_ttft = 0 | .duration = 401 | .response_flags = "DC"')"
+of_late envoy-access '[.recorded_ttft_ns, .recorded_e2e_ns]' '[null,null]' "a client that left has no latencies"
 one envoy-access "$(access '.response_flags = "DI,RFCF"')"
 of_late envoy-access '.tags.failed' null "a delay or a cache is no failure"
 

@@ -210,3 +210,19 @@ stderr_contains '1 request: it began while the first one was running, and waits 
 is "$(body overlap.trace | jq -c '[.id, .wait_ns, .parents]' | tr '\n' ' ')" '["o/a",null,null] ["o/b",0,["o/a"]] ' "an overlapping call has its parent and wait"
 run "$BIN/ipf-sched" replay -t overlap.trace -o overlap.sched
 status_is 0 "a session with an overlapping call has one first request and can be scheduled"
+
+# ---- recorded latencies ----
+span() { # ATTRIBUTES: of a call from 1 s to 3 s
+	printf '{"spans":[{"span_id":"1","start_time":"2026-05-01T10:00:01Z","end_time":"2026-05-01T10:00:03Z","attributes":{"gen_ai.operation.name":"chat",
+"gen_ai.prompt":"Hi","gen_ai.usage.output_tokens":7%s}}]}' "$1" | tr '\n' ' ' >span.json
+	"$BIN/ipf-prep" otel span.json -q | sed -n 2p | jq -c '[.recorded_ttft_ns, .recorded_e2e_ns]'
+}
+is "$(span '')" '[null,2000000000]' "the recorded latency is that of the span"
+is "$(span ',"gen_ai.response.time_to_first_chunk":0.25')" '[250000000,2000000000]' "the time to the first token is an attribute"
+is "$(span ',"gen_ai.latency.time_to_first_token":0.25,"gen_ai.latency.e2e":1.75')" '[250000000,1750000000]' "vLLM records both latencies"
+is "$(span ',"gen_ai.server.time_to_first_token":0.25')" '[250000000,2000000000]' "OpenLIT records the time to the first token"
+is "$(span ',"gen_ai.server.time_to_first_token":0.25,"gen_ai.request.is_stream":false')" '[null,2000000000]' "a call that was not streamed has no first token"
+is "$(span ',"gen_ai.response.time_to_first_chunk":-1')" '[null,2000000000]' "a negative time to the first token is left out"
+is "$(span ',"gen_ai.response.time_to_first_chunk":"soon"')" '[null,2000000000]' "a text is no time to the first token"
+is "$(span ',"gen_ai.response.time_to_first_chunk":2.5')" '[null,2000000000]' "a first token after the end is left out"
+is "$(span ',"error.type":"timeout","gen_ai.response.time_to_first_chunk":0.25')" '[null,null]' "a failed call has no latencies"

@@ -22,6 +22,7 @@ as_it_was sub-agents weka "$data/weka.jsonl"
 as_it_was "block ids" mooncake "$data/mooncake.jsonl"
 as_it_was "tools and sessions of a log" auto "$data/openai-log.jsonl" --slo ttft=200ms
 as_it_was spans auto "$data/otel.json"
+as_it_was "recorded latencies" auto "$data/dynamo-trace.jsonl"
 as_it_was "the models' own" synthetic -n 20 --turns 3 --wait 2s --models a=0.5,b=0.5
 "$prep" weka "$data/weka.jsonl" --prompt none -q -o lengths.trace 2>/dev/null
 "$prep" trace lengths.trace --prompt none -q -o out.trace
@@ -75,3 +76,5 @@ wrong "sizes for other blocks" "2: blocks.tokens: expected a length for each of 
 wrong "blocks of nothing" "2: blocks.tokens: expected a length of 1 or more, or a list, got 0" < <(lengths '{"id":"a","input_tokens":8,"output_tokens":1,"blocks":{"tokens":0,"ids":[1,2]}}')
 wrong "ids that are none" '2: ids: expected 64-bit integers or hexadecimal digits, got "x"' < <(lengths '{"id":"a","input_tokens":8,"output_tokens":1,"blocks":{"tokens":4,"ids":["x"]}}')
 wrong "a prompt of no length" "2: input_tokens: expected the length of a prompt that is not in the trace, got none" < <(lengths '{"id":"a","output_tokens":1,"blocks":{"tokens":[4],"ids":[1]}}')
+wrong "a first token after the end" "2: recorded_ttft_ns: expected at most recorded_e2e_ns, 4, got 5" < <(lengths '{"id":"a","input_tokens":8,"recorded_ttft_ns":5,"recorded_e2e_ns":4}')
+wrong "a negative latency" "2: recorded_e2e_ns: expected" < <(lengths '{"id":"a","input_tokens":8,"recorded_e2e_ns":-4}')

@@ -201,6 +201,8 @@ static void fill_request(struct draft *d, uint64_t *random)
 	r->input_tokens = test_random(random) % 2 ? 7 : IPF_ABSENT;
 	r->at_ns = test_random(random) % 2 ? -5 : IPF_ABSENT;
 	r->hang_up_ns = 3;
+	r->recorded_ttft_ns = test_random(random) % 2 ? 11 : IPF_ABSENT;
+	r->recorded_e2e_ns = test_random(random) % 2 ? 12 : IPF_ABSENT;
 	r->answer = slice_of("an answer");
 	r->answer_tokens = 2;
 	r->answer_counted = test_random(random) % 2;
@@ -232,6 +234,7 @@ static void assert_same_request(const struct draft_request *a, const struct draf
 	assert_int_equal(a->count, b->count);
 	assert_true(a->input_tokens == b->input_tokens && a->output_tokens == b->output_tokens);
 	assert_true(a->at_ns == b->at_ns && a->wait_ns == b->wait_ns && a->hang_up_ns == b->hang_up_ns);
+	assert_true(a->recorded_ttft_ns == b->recorded_ttft_ns && a->recorded_e2e_ns == b->recorded_e2e_ns);
 	assert_true(slice_equal(a->answer, b->answer) && slice_equal(a->tags, b->tags) && slice_equal(a->id, b->id));
 	assert_true(slice_equal(a->blocks.scope, b->blocks.scope));
 	assert_int_equal(a->answer_tokens, b->answer_tokens);
