@@ -36,7 +36,7 @@ HEADERS  := $(wildcard libipf/ipf/*.h)
 INSTALLED_EXAMPLES := $(wildcard examples/grafana/*.json examples/grafana/*.md examples/library/*.*)
 # Debian packages: to build and run, to test, to lint.
 DEBS      := build-essential pkg-config libcurl4-openssl-dev libjansson-dev libzstd-dev libarchive-dev libssl-dev \
-             libnghttp2-dev libpcre2-dev libutf8proc-dev libmicrohttpd-dev libsnappy-dev libexpat1-dev libpng-dev ca-certificates curl gnuplot-nox \
+             libnghttp2-dev libpcre2-dev libutf8proc-dev libmicrohttpd-dev libsnappy-dev libexpat1-dev libpng-dev libpcap-dev zlib1g-dev ca-certificates curl gnuplot-nox \
              jq zstd openssl mandoc
 DEBS_TEST := libcmocka-dev gojq python3 python3-grpcio python3-grpc-tools python3-jsonschema json-schema-test-suite python3-yaml nginx-light groff \
              p7zip-full xz-utils bzip2 strace iproute2 bsdutils unicode-data zsh fish prometheus prometheus-pushgateway \
@@ -48,7 +48,7 @@ DEBS_LINT := clang libclang-rt-dev clang-format clang-tidy shellcheck mandoc gra
 
 # pkg-config packages of lib, which every program links, and of each program.
 pkgs_lib      := jansson libzstd libcrypto libpcre2-8 libutf8proc
-pkgs_prep     := libarchive libcurl snappy libpng
+pkgs_prep     := libarchive libcurl snappy libpng libpcap libnghttp2 zlib
 pkgs_sched    :=
 pkgs_fire     := libcurl libssl libnghttp2
 pkgs_collect  := libcurl libmicrohttpd snappy
@@ -297,7 +297,7 @@ $(eval $(call fuzz_rules,files,$(filter-out $(fuzz_special),$(fuzz_names)),ipf-c
 
 # Programs printing our readers' results, for tests comparing them with other readers.
 $(BUILD)/tests/differ/%.o: room_cflags = -Iipf-fire
-$(BUILD)/tests/readers: $(BUILD)/tests/differ/readers.o $(BUILD)/ipf-fire/http/http1_reader.o $(archive)
+$(BUILD)/tests/readers: $(BUILD)/tests/differ/readers.o $(archive)
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(all_ldflags) -o $@ $^ $(libs_lib)
 

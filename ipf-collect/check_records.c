@@ -10,6 +10,7 @@
 #include "stream/record.h"
 #include "stream/record_attempt.h"
 #include "stream/schedule.h"
+#include "stream/observed.h"
 #include "stream/predicted.h"
 
 #include <inttypes.h>
@@ -25,6 +26,7 @@ struct check {
 	struct schedule schedule;
 	bool has_schedule;
 	int64_t targets; /* the header's; 0: one that has no list */
+	bool observed;   /* no schedule, trace or client: a capture shows the requests */
 	bool predicted;  /* a request may have waited for a replica in vain */
 	struct seen_numbers seen;
 };
@@ -111,6 +113,7 @@ static void check_header(struct check *c, json_t *header, const char *api)
 		violation(c, "targets: expected a list of URLs");
 	c->targets = (int64_t)json_array_size(targets);
 	c->predicted = predicted_find(header) != NULL;
+	c->observed = observed_find(header) != NULL;
 }
 
 /* ---- requests ---- */
@@ -158,7 +161,9 @@ static void check_times(struct check *c, const struct record *r)
 		violation(c, "start_ns: missing: expected the time at which the request was sent");
 	if (r->end_ns == IPF_ABSENT)
 		violation(c, "end_ns: missing: expected the time at which the response or the attempt ended");
-	if (r->ready_ns == IPF_ABSENT)
+	if (r->ready_ns == IPF_ABSENT && c->observed)
+		;
+	else if (r->ready_ns == IPF_ABSENT)
 		violation(c, "ready_ns: missing: expected the due time, or in a closed loop the time at which a slot was free");
 	else if (r->due_ns != IPF_ABSENT && r->ready_ns < r->due_ns)
 		violation(c, "ready_ns: expected due_ns (%" PRId64 ") or more, got %" PRId64, r->due_ns, r->ready_ns);
@@ -212,12 +217,14 @@ static void check_place(struct check *c, const struct record *r)
 		violation(c, "n: expected a unique number, got %" PRId64 " again", r->n);
 	if (c->has_schedule && (uint64_t)r->stage >= c->schedule.count)
 		violation(c, "stage: expected less than %zu, the number of stages, got %" PRId64, c->schedule.count, r->stage);
-	if (r->req == IPF_ABSENT)
+	if (r->req == IPF_ABSENT && c->observed)
+		;
+	else if (r->req == IPF_ABSENT)
 		violation(c, "req: missing: expected the index of the request in the trace");
 	else if (c->has_schedule && c->schedule.trace_requests != IPF_ABSENT && r->req >= c->schedule.trace_requests)
 		violation(c, "req: expected less than %" PRId64 ", the requests of the trace, got %" PRId64,
 		          c->schedule.trace_requests, r->req);
-	if (c->targets && r->target == IPF_ABSENT && !c->predicted)
+	if (c->targets && r->target == IPF_ABSENT && !c->predicted && !c->observed)
 		violation(c, "target: missing: expected an index into \"targets\" of the header");
 	else if (c->targets && r->target >= c->targets)
 		violation(c, "target: expected less than %" PRId64 ", the number of \"targets\", got %" PRId64, c->targets,

@@ -23,6 +23,7 @@
 #include "scrape/prometheus.h"
 #include "transport/transport.h"
 #include "series/steady.h"
+#include "stream/observed.h"
 #include "verdict/verdict.h"
 #include "view/run_view.h"
 
@@ -230,6 +231,8 @@ static int begin_input(struct collect *c, const struct record_input *input, stru
 	c->measure_options.retries |= json_is_object(json_object_get(stream_reader_header(stream), "retry"));
 	if (c->inputs.predicted)
 		verdict_predicted(c->verdict);
+	if (c->inputs.observed)
+		verdict_observed(c->verdict, NULL);
 	bool shared = c->inputs.count > 1 && !c->inputs.shards.of;
 	if (shared)
 		verdict_shards(c->verdict);
@@ -286,7 +289,7 @@ static int collect_record(struct collect *c, const struct record_input *input, c
 	if (seen_numbers_has(&input->restarted, record->n))
 		return 0;
 	const struct observation observation = {record, &c->response, &c->measure, &row, input->offset_ns};
-	if (response_parse(&c->response, record, input->api, &c->response_options, err) < 0 ||
+	if (response_parse(&c->response, record, record_input_api(input, record), &c->response_options, err) < 0 ||
 	    measure_row(&c->measure, record, &c->response, &c->measure_options, &row, err) < 0 ||
 	    output_check_row(c->output_check, &c->response, &row, err) < 0)
 		return -1;
@@ -608,6 +611,9 @@ int collect_end(struct collect *c, bool whole, bool verbose, struct buffer *note
 	c->findings = c->inputs.predicted ? json_array() : transport_findings(c->transport); /* it had no network */
 	if (status == 0 && (!c->findings || verdict_transport(c->verdict, c->findings) < 0))
 		status = ipf_error_memory(err);
+	for (size_t i = 0; c->inputs.observed && i < c->inputs.count; i++)
+		verdict_observed(c->verdict,
+		                 observed_capture(stream_reader_trailer(record_reader_stream(c->inputs.list[i].reader))));
 	progress_end(&c->progress);
 	run_view_end(c->view, &c->counts, c->verdict);
 	if (status == 0 && !c->compressed)

@@ -3,6 +3,7 @@
 #include "absent.h"
 #include "cli/interrupt.h"
 #include "stream/fields.h"
+#include "stream/observed.h"
 
 #include <stdlib.h>
 
@@ -18,11 +19,49 @@ int record_input_open_api(struct record_reader *records, const char *requested, 
 	                    "api: the header has no API descriptor; give one with --api");
 }
 
+/* The further ones of the header; with --api, all records are read with that one. */
+static int open_others(struct record_input *input, const char *requested, struct ipf_error *err)
+{
+	struct stream_reader *stream = record_reader_stream(input->reader);
+	json_t *list = json_object_get(stream_reader_header(stream), "apis");
+	const size_t count = json_array_size(list);
+	if (requested || count < 2)
+		return 0;
+	input->others = calloc(count - 1, sizeof *input->others);
+	if (!input->others)
+		return ipf_error_memory(err);
+	for (; input->others_count + 1 < count; input->others_count++)
+		if (api_from_records(&input->others[input->others_count], json_array_get(list, input->others_count + 1),
+		                     stream_reader_name(stream), err) < 0)
+			return -1;
+	return 0;
+}
+
+const struct api *record_input_api(const struct record_input *input, const struct record *record)
+{
+	const bool other = record->api > 0 && record->api <= (int64_t)input->others_count;
+	return other ? input->others[record->api - 1] : input->api;
+}
+
 static int read_schedule(struct record_input *input, struct ipf_error *err)
 {
 	struct stream_reader *stream = record_reader_stream(input->reader);
 	json_t *header = schedule_find_header(stream_reader_header(stream));
 	return header ? schedule_from_header(&input->schedule, header, stream_reader_name(stream), err) : 0;
+}
+
+/* All were observed, or none. */
+static int check_observed(struct record_inputs *inputs, struct ipf_error *err)
+{
+	struct stream_reader *last = record_reader_stream(inputs->list[inputs->count - 1].reader);
+	json_t *observed = observed_find(stream_reader_header(last));
+	if (inputs->count == 1)
+		inputs->observed = observed;
+	if (!observed == !inputs->observed)
+		return 0;
+	return ipf_error_at(err, IPF_INPUT, stream_reader_name(last), 0, "was %s, and %s was not: they are not one run",
+	                    observed ? "observed in a capture" : "made by a client",
+	                    stream_reader_name(record_reader_stream(inputs->list[0].reader)));
 }
 
 /* The header has the run's start to the nanosecond, so records with equal headers are of the same run. */
@@ -136,8 +175,9 @@ int record_inputs_open(struct record_inputs *inputs, const char *api, const stru
 		inputs->count++;
 		stream_reader_ready(record_reader_stream(input->reader), &fd);
 		inputs->live |= input_is_live(fd);
-		if (check_same_run(inputs, err) < 0 || check_predicted(inputs, err) < 0 || add_shard(inputs, input, err) < 0 ||
-		    record_input_open_api(input->reader, api, &input->api, err) < 0 || read_schedule(input, err) < 0)
+		if (check_same_run(inputs, err) < 0 || check_predicted(inputs, err) < 0 || check_observed(inputs, err) < 0 ||
+		    add_shard(inputs, input, err) < 0 || record_input_open_api(input->reader, api, &input->api, err) < 0 ||
+		    open_others(input, api, err) < 0 || read_schedule(input, err) < 0)
 			return -1;
 	}
 	if (find_continued(inputs, err) < 0)
@@ -151,6 +191,9 @@ void record_inputs_release(struct record_inputs *inputs)
 	for (size_t i = 0; i < inputs->count; i++) {
 		record_reader_close(inputs->list[i].reader);
 		api_close(inputs->list[i].api);
+		for (size_t k = 0; k < inputs->list[i].others_count; k++)
+			api_close(inputs->list[i].others[k]);
+		free(inputs->list[i].others);
 		schedule_release(&inputs->list[i].schedule);
 		seen_numbers_release(&inputs->list[i].restarted);
 	}

@@ -18,7 +18,9 @@
 
 struct record_input {
 	struct record_reader *reader;
-	struct api *api;
+	struct api *api;     /* the first, or the only one */
+	struct api **others; /* of records with "api": 1, 2, … */
+	size_t others_count;
 	struct schedule schedule;      /* empty if the records do not contain it */
 	int64_t offset_ns;             /* how much later than the earliest input this one began; 0: not known */
 	json_t *continues;             /* its header's "continues": the rest of a run; borrowed; NULL */
@@ -31,6 +33,7 @@ struct record_inputs {
 	struct shard_set shards; /* a divided schedule's; empty if it was not */
 	int64_t t0_unix_ns;      /* when the earliest began, since the epoch; IPF_ABSENT: not known of each */
 	json_t *predicted;       /* the twin's prediction (twin/predicted.h); borrowed; NULL: the run was measured */
+	json_t *observed;        /* captures have the run's packets (stream/observed.h); borrowed; NULL: a client ran it */
 	bool live;               /* an input is being written while we read it */
 	bool continued; /* the inputs follow each other: each but the first continues the run (ipf-fire --continue) */
 };
@@ -43,6 +46,8 @@ int record_input_open_api(struct record_reader *records, const char *requested, 
  * shard or a run given twice, and for runs measured beside predicted ones. */
 int record_inputs_open(struct record_inputs *inputs, const char *api, const struct operands *records,
                        struct ipf_error *err);
+/* The API of a record: that of its index in the header's "apis". */
+const struct api *record_input_api(const struct record_input *input, const struct record *record);
 void record_inputs_release(struct record_inputs *inputs);
 
 #endif

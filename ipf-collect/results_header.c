@@ -1,6 +1,7 @@
 #include "results_header.h"
 
 #include "absent.h"
+#include "stream/observed.h"
 #include "stream/provenance.h"
 
 #include <string.h>
@@ -77,6 +78,8 @@ json_t *results_header(const struct record_inputs *inputs, const struct collect_
 	bad |= json_object_set_new(header, "series", series_rule(inputs, options));
 	if (inputs->predicted)
 		bad |= json_object_set(header, "predicted", inputs->predicted);
+	if (inputs->observed)
+		bad |= json_object_set(header, OBSERVED_MEMBER, inputs->observed);
 	if (options->measure.deadline_ns != IPF_ABSENT)
 		bad |= json_object_set_new(header, "deadline_ns", json_integer((json_int_t)options->measure.deadline_ns));
 	if (json_object_get(schedule, "stages"))

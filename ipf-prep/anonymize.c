@@ -111,6 +111,9 @@ static const struct option_spec specs[] = {
       "keep requests arriving less than TIME after the start of the trace"),
 	MEMORY_OPTION(struct anonymize_options, prep.memory),
 
+	OPTION_HEADING("Captures of packets"),
+	CAPTURE_OPTIONS(struct anonymize_options, prep.capture),
+
 	OPTION_HEADING("Common options"),
 	OUTPUT_OPTION(struct anonymize_options, prep.common),
 	OPTION_CHOICE_OF(

@@ -39,6 +39,23 @@ static int list_formats(void)
 	return ipf_error_report(&err, stderr, "ipf-prep");
 }
 
+/* Without -o, records alone are written. */
+static int set_capture(struct prep_config *c, int argc, char **argv, struct ipf_error *err)
+{
+	struct capture_settings *s = &c->capture;
+	s->reproducible = c->common.reproducible;
+	s->quiet = c->common.quiet;
+	if (!s->records)
+		return 0;
+	s->records_only = !c->common.output;
+	if (s->records_only)
+		c->common.output = "/dev/null";
+	if (strcmp(s->records, "-") == 0 && strcmp(c->common.output, "-") == 0)
+		return ipf_error_set(err, IPF_USAGE, "--records -: standard output is the trace's: give -o another FILE");
+	s->argv = options_argv(&prep_program, argc, argv, true, s->reproducible);
+	return s->argv ? 0 : ipf_error_memory(err);
+}
+
 int main(int argc, char **argv)
 {
 	struct prep_config config = PREP_CONFIG_DEFAULTS;
@@ -66,7 +83,7 @@ int main(int argc, char **argv)
 		prep_config_release(&config);
 		return list_formats();
 	}
-	if (prep_config_check(&config, &err) == 0 &&
+	if (prep_config_check(&config, &err) == 0 && set_capture(&config, argc, argv, &err) == 0 &&
 	    (format = source_operands_open(&config, prep_program.name, &operands, &paths, &first, &err)) &&
 	    prep_config_open(&config, format, paths.count, &err) == 0) {
 		status = convert(&config, &paths, first, argc, argv, &err);

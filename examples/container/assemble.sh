@@ -23,11 +23,11 @@ for tool in $tools; do
 done
 ln -s bash "$root/bin/sh"
 ln -s ../bin "$root/usr/bin"
-strip "$root"/usr/local/bin/*
+strip "$root"/usr/local/bin/ipf-* # ipf itself is a script
 
 # The libraries of all of them, under the names by which they are loaded.
 {
-	ldd "$root"/usr/local/bin/*
+	ldd "$root"/usr/local/bin/ipf-*
 	for tool in $tools; do ldd "$root/bin/$tool"; done
 } |
 	sed -nE 's/.*(=> |^\s)(\/[^ ]+) .*/\2/p' | sort -u |

@@ -75,6 +75,8 @@ static const char *transport_text(const struct record *record)
 		return "the answer was too large";
 	case RECORD_PROTOCOL:
 		return "the response is not HTTP";
+	case RECORD_UNSEEN:
+		return "a part of it is not in the capture";
 	case RECORD_OK:
 		break;
 	}

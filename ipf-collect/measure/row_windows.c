@@ -81,6 +81,8 @@ static void add_outcome(struct series *s, const struct observation *o)
 		window_count(&w->ok, 1);
 	else if (result_hung_up(row))
 		window_count(&w->hung_up, 1);
+	else if (result_unseen(row))
+		window_count(&w->unseen, 1);
 	else
 		window_fail(w, (struct slice){row->error_kind.data + 1, row->error_kind.len - 2}, 1);
 }

@@ -36,7 +36,8 @@ void run_counts_add(struct run_counts *counts, const struct observation *o)
 	}
 	counts->rows++;
 	counts->hung_up += result_hung_up(row);
-	if (!row->ok && !result_hung_up(row)) {
+	counts->unseen += result_unseen(row);
+	if (!row->ok && !result_uncounted(row)) {
 		count_failure(counts, row->error_kind);
 		failure_tally_add_row(&counts->why, row);
 	}
@@ -71,5 +72,7 @@ void run_counts_describe(const struct run_counts *counts, struct buffer *out)
 	run_counts_kinds(counts, ": ", out);
 	if (counts->hung_up)
 		buffer_format(out, "; %lld disconnected on purpose", (long long)counts->hung_up);
+	if (counts->unseen)
+		buffer_format(out, "; %lld not wholly in the capture", (long long)counts->unseen);
 	buffer_byte(out, '\n');
 }

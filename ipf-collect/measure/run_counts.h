@@ -13,7 +13,7 @@
 
 /* Zero-initialise. */
 struct run_counts {
-	int64_t rows, failed, hung_up;
+	int64_t rows, failed, hung_up, unseen;
 	int64_t tokens_unknown;   /* successful requests that --itl token left out */
 	struct failure_tally why; /* the failed ones */
 

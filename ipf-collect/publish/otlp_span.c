@@ -180,7 +180,7 @@ static void put_outcome(const struct observation *seen, struct buffer *out)
 		otlp_put_text(out, SPAN_ATTRIBUTES, "ipf.outcome", slice_of("ok"));
 	else
 		otlp_put_json_text(out, SPAN_ATTRIBUTES, "ipf.outcome", row->error_kind);
-	if (row->ok || result_hung_up(row))
+	if (row->ok || result_uncounted(row))
 		return;
 	otlp_put_json_text(out, SPAN_ATTRIBUTES, "error.type", row->error_kind);
 	size_t status = wire_open(out, SPAN_STATUS);

@@ -49,7 +49,7 @@ void recent_row(struct recent *r, const struct observation *o)
 	if (!second)
 		return;
 	add(second, RECENT_REQUESTS, 1);
-	add(second, RECENT_FAILED, !row->ok && !result_hung_up(row));
+	add(second, RECENT_FAILED, !row->ok && !result_uncounted(row));
 	if (row->output_tokens != IPF_ABSENT)
 		add(second, RECENT_OUTPUT_TOKENS, (double)row->output_tokens);
 	if (row->ok && row->ttft_ns != IPF_ABSENT)

@@ -339,7 +339,8 @@ static void input_http2(struct connection *c, const char *bytes, size_t len)
 
 /* ---- HTTP/1.1: in ---- */
 
-static const struct http1_sink http1_sink = {exchange_status, exchange_header, exchange_body};
+static const struct http1_sink http1_sink = {
+	.status = exchange_status, .header = exchange_header, .body = exchange_body};
 
 static void input_http1(struct connection *c, const char *bytes, size_t len)
 {
@@ -357,6 +358,7 @@ static void input_http1(struct connection *c, const char *bytes, size_t len)
 	case HTTP1_CUT:
 		return;
 	case HTTP1_COMPLETE:
+	case HTTP1_UPGRADED: /* never asked for */
 		if (used < len)
 			c->reader.keep = false;
 		protocols_end(t, x, RECORD_OK, "", c->at.t_ns);

@@ -30,7 +30,7 @@ static bool ignore_body(void *data, const char *bytes, size_t len)
 
 int tunnel_answer(struct http1_reader *reader, const char *bytes, size_t len, char *why, size_t why_size)
 {
-	static const struct http1_sink sink = {ignore_status, ignore_header, ignore_body};
+	static const struct http1_sink sink = {.status = ignore_status, .header = ignore_header, .body = ignore_body};
 	size_t used;
 	enum http1_result result = http1_read(reader, bytes, len, &used, &sink, NULL);
 	if (result == HTTP1_MORE)

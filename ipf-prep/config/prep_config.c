@@ -283,6 +283,26 @@ static int check_like(const struct prep_config *c, struct ipf_error *err)
 	return 0;
 }
 
+/* The options of captures, each a text or a list. */
+static const struct capture_option {
+	const char *name;
+	size_t offset;
+	bool list;
+} capture_options[] = {
+	{"--records", offsetof(struct capture_settings, records), false},
+	{"--keylog", offsetof(struct capture_settings, keylog), false},
+	{"--session-header", offsetof(struct capture_settings, session_header), false},
+	{"--api", offsetof(struct capture_settings, apis), true},
+	{"--keep-header", offsetof(struct capture_settings, keep_headers), true},
+	{"--port", offsetof(struct capture_settings, ports), true},
+};
+
+static bool is_given(const struct prep_config *c, const struct capture_option *option)
+{
+	const void *at = (const char *)&c->capture + option->offset;
+	return option->list ? ((const struct string_list *)at)->count > 0 : *(const char *const *)at != NULL;
+}
+
 /* Options making no sense for this format are refused rather than ignored. */
 static int check_format(const struct prep_config *c, struct ipf_error *err)
 {
@@ -301,6 +321,9 @@ static int check_format(const struct prep_config *c, struct ipf_error *err)
 		return refuse(c, "--salt", "has its own text", err);
 	if (c->content_file && !(traits & MAKES_TEXT) && !c->prefixes.count)
 		return refuse(c, "--content", "has its own text", err);
+	for (size_t i = 0; !(traits & HAS_PACKETS) && i < sizeof capture_options / sizeof *capture_options; i++)
+		if (is_given(c, &capture_options[i]))
+			return refuse(c, capture_options[i].name, "is no capture of packets", err);
 	if (c->sub_agents != KEEP_DEFAULT && !(traits & HAS_AGENTS))
 		return refuse(c, "--sub-agents", "has no sub-agents", err);
 	if (c->failed != KEEP_DEFAULT && c->format->kind != SOURCE_TRACE)
@@ -448,6 +471,7 @@ static int open_format(struct prep_config *c, size_t files, struct ipf_error *er
 		.to_ns = c->to_ns,
 		.seed = c->common.seed,
 		.tokens = c->tokens,
+		.capture = &c->capture,
 		.input = &c->input.distribution,
 		.sessions = c->max_sessions,
 		.output = &c->output.distribution,
@@ -508,6 +532,7 @@ void prep_config_release(struct prep_config *c)
 	buffer_release(&c->content);
 	buffer_release(&c->system_message);
 	json_decref(c->option_files);
+	json_decref(c->capture.argv);
 	slo_rules_release(&c->slo);
 	struct distribution_option *const distributions[] = {&c->input, &c->output, &c->turns,
 	                                                     &c->wait,  &c->batch,  &c->query};

@@ -91,6 +91,7 @@ struct prep_config {
 	int64_t memory; /* 0: the default */
 	bool strict;    /* end with status 3 if records or members were left out */
 	struct string_list fields;
+	struct capture_settings capture;
 
 	/* ---- the selection; set by prep_config_open ---- */
 	const struct source_format *format;

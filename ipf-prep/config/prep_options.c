@@ -273,6 +273,15 @@ static const struct option_spec specs[] = {
 	MEMORY_OPTION(struct prep_config, memory),
 	O(OPTION_FLAG, 0, "strict", NULL, strict,
       "end with status 3 if a record or a member looking like part of a request is left out"),
+
+	OPTION_HEADING("Captures of packets"),
+	OPTION_UNSHAPING(OPTION_FILE, 0, "records", "FILE", struct prep_config, capture.records,
+                     "write each request with its times to FILE as records, for ipf-collect; without -o, no trace is "
+                     "written"),
+	CAPTURE_OPTIONS(struct prep_config, capture),
+	O(OPTION_LIST, 0, "keep-header", "NAME", capture.keep_headers,
+      "send this header of each request again: no other one is in the trace (repeatable)"),
+
 	COMMON_OPTIONS(struct prep_config, common),
 	SEED_OPTION(struct prep_config, common),
 };

@@ -25,6 +25,12 @@ static const struct {
 	{"scale", HAS_TIMES | HAS_SESSIONS},
 	{"dequantise", HAS_TIMES},
 	{"field", HAS_FIELDS},
+	{"records", HAS_PACKETS},
+	{"keylog", HAS_PACKETS},
+	{"api", HAS_PACKETS},
+	{"port", HAS_PACKETS},
+	{"session-header", HAS_PACKETS},
+	{"keep-header", HAS_PACKETS},
 };
 enum { OF_TRAITS = sizeof of_traits / sizeof *of_traits };
 
@@ -35,6 +41,7 @@ static const char *const units[] = {
 	[UNIT_CSV] = "CSV with a heading",
 	[UNIT_TABLE] = "JSON records (an array, JSON Lines, or one object), or CSV with a heading",
 	[UNIT_FILE] = "whole files",
+	[UNIT_PACKET] = "packets",
 	[UNIT_NONE] = "none: the requests are made",
 };
 

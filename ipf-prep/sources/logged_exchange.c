@@ -53,14 +53,14 @@ static int read_response(const struct logged_exchange *logged, struct draft *d, 
                          struct ipf_error *err)
 {
 	int64_t requested = logged->output_tokens ? logged->output_tokens : d->requests[0].output_tokens;
-	struct slice body = body_text(d, logged->json, logged->response);
+	struct slice body = logged->json ? body_text(d, logged->json, logged->response) : logged->response_text;
 	int status = 0;
 	d->requests[0].output_tokens = IPF_ABSENT;
 	if (framing_begins_like_events(body))
 		status = read_events(d, body, inner, text, err);
 	else if (body.len > 0 && is_object(inner, body))
 		status = read_answer(d, inner, text, err);
-	else if (body.len > 0 && !logged->failed && !logged->response_cut && !logged->hang_up_ns)
+	else if (body.len > 0 && logged->json && !logged->failed && !logged->response_cut && !logged->hang_up_ns)
 		status = jdoc_expected(logged->json, logged->response, logged->response_name, "an object, or a string with one",
 		                       err);
 	if (text->len > 0)
@@ -75,13 +75,17 @@ static int take(const struct logged_exchange *logged, struct time_origin *origin
                 struct ipf_error *err)
 {
 	struct draft *d = &sink->draft;
-	struct slice body = body_text(d, logged->json, logged->request);
+	struct slice body = logged->json ? body_text(d, logged->json, logged->request) : logged->request_text;
 	struct buffer text = {0};
 	if (body.len == 0) {
 		sink->unusable(sink, "the request's body was not logged");
 		return 0;
 	}
-	if (!is_object(inner, body))
+	if (!is_object(inner, body) && !logged->json) {
+		sink->unusable(sink, "the request's body is no JSON object");
+		return 0;
+	}
+	if (jdoc_type_of(inner, JDOC_ROOT) != JDOC_MAP)
 		return jdoc_expected(logged->json, logged->request, logged->request_name, "an object, or a string with one",
 		                     err);
 	put_on_one_line(body);

@@ -19,12 +19,14 @@ struct logged_exchange {
 	 * the server-sent events of a stream. */
 	jdoc_id request, response;
 	const char *request_name, *response_name; /* in errors */
-	struct slice session, id;                 /* absent or empty: none */
-	bool embeddings;                          /* the request asks for those of its input */
-	int64_t start_ns;                         /* the arrival, since 1970; IPF_ABSENT */
-	int64_t output_tokens;                    /* if the response does not say it; 0: not logged */
-	int64_t hang_up_ns;                       /* how long afterwards the client disconnected; 0: it did not */
-	const struct recorded_times *recorded;    /* its latencies; NULL: not recorded */
+	/* Instead of both, if `json` is NULL: the bytes of the bodies. A request other than JSON is then unusable. */
+	struct slice request_text, response_text;
+	struct slice session, id;              /* absent or empty: none */
+	bool embeddings;                       /* the request asks for those of its input */
+	int64_t start_ns;                      /* the arrival, since 1970; IPF_ABSENT */
+	int64_t output_tokens;                 /* if the response does not say it; 0: not logged */
+	int64_t hang_up_ns;                    /* how long afterwards the client disconnected; 0: it did not */
+	const struct recorded_times *recorded; /* its latencies; NULL: not recorded */
 	bool failed;
 	bool response_cut; /* the response may be cut; if it is not JSON, it is ignored, as it is if the request failed */
 };

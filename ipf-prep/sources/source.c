@@ -41,6 +41,7 @@
 	F(litellm_log, LOG) \
 	F(sagemaker_capture, LOG) \
 	F(dynamo_trace, LOG) \
+	F(capture, LOG) \
 	F(trace, TRACE) \
 	F(text, DATASET) \
 	F(synthetic, GENERATED) \

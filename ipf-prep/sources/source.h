@@ -15,6 +15,8 @@
 #ifndef PREP_SOURCE_H
 #define PREP_SOURCE_H
 
+#include "capture/capture_settings.h"
+#include "capture/packet_file.h"
 #include "cli/options.h"
 #include "draft/distribution.h"
 #include "draft/draft.h"
@@ -43,13 +45,14 @@ enum source_group {
 
 /* The arguments of one call of read_record. */
 enum source_unit {
-	UNIT_JSON,  /* a JSON record: an element of an array, a line of JSON Lines, or a single object */
-	UNIT_OTLP,  /* a JSON record, also made of a message of OTLP in protocol buffers */
-	UNIT_LINE,  /* a line of text */
-	UNIT_CSV,   /* a row of a CSV file with a header */
-	UNIT_TABLE, /* JSON or CSV, by the file's first byte; a CSV row also comes as a JSON object of strings */
-	UNIT_FILE,  /* a whole file as text */
-	UNIT_NONE,  /* nothing: read_record makes a request or session at each call, until the sink is full */
+	UNIT_JSON,   /* a JSON record: an element of an array, a line of JSON Lines, or a single object */
+	UNIT_OTLP,   /* a JSON record, also made of a message of OTLP in protocol buffers */
+	UNIT_LINE,   /* a line of text */
+	UNIT_CSV,    /* a row of a CSV file with a header */
+	UNIT_TABLE,  /* JSON or CSV, by the file's first byte; a CSV row also comes as a JSON object of strings */
+	UNIT_FILE,   /* a whole file as text */
+	UNIT_PACKET, /* a packet of a capture */
+	UNIT_NONE,   /* nothing: read_record makes a request or session at each call, until the sink is full */
 };
 
 /* The data of a format. An option needing a trait is refused for a format lacking it. */
@@ -64,6 +67,7 @@ enum source_trait {
 	/* A block id also identifies all blocks before it: two prompts differ right after their last common id. */
 	HAS_BLOCKS = 128,
 	KEEPS_START = 512,    /* the data say when the trace starts: the first arrival may be later */
+	HAS_PACKETS = 1024,   /* it is a capture: --records and the options beside it */
 	DEALS_PREFIXES = 256, /* its prompts have the prefixes of --prefixes already: --hit-rate, --groups */
 };
 
@@ -75,7 +79,10 @@ struct source_record {
 	int64_t line;            /* in the file, from 1 */
 	const struct jdoc *json; /* UNIT_JSON, UNIT_OTLP, UNIT_TABLE */
 	struct slice text; /* UNIT_LINE: valid UTF-8 without the line end; UNIT_FILE: the bytes of the file, unchecked */
-	const struct csv *csv; /* UNIT_CSV; UNIT_TABLE if the file is CSV, else NULL */
+	const struct csv *csv;             /* UNIT_CSV; UNIT_TABLE if the file is CSV, else NULL */
+	const struct packet *packet;       /* UNIT_PACKET */
+	const struct packet_file *packets; /* the file it is in */
+	bool live;                         /* the input is no regular file: packets come as they are captured */
 };
 
 /* Receives drafts. */
@@ -90,7 +97,8 @@ struct sink {
 	/* Something of a request handed over is not in the trace as it was recorded: counts the request under `how`, a
 	 * literal ("extra has members that are not passed on"), which is reported. */
 	void (*inexact)(struct sink *sink, const char *how);
-	bool full; /* no more drafts are wanted: reading ends */
+	bool full;       /* no more drafts are wanted: reading ends */
+	const char *cut; /* during `finish`: why reading ended before the end of the input; NULL: it did not */
 	/* Gets each record that is unusable and each member nothing read. A format that parses a string of JSON watches
 	 * that document (jdoc_watch) and hands it to record_notes_members(). NULL: no notes are taken. */
 	struct record_notes *notes;
@@ -107,6 +115,7 @@ struct source_settings {
 	int64_t from_ns, to_ns;    /* the time slice; IPF_ABSENT if not limited */
 	uint64_t seed;
 	const struct token_counter *tokens;
+	const struct capture_settings *capture; /* for captures */
 	const struct distribution *input; /* the prompt lengths to make; kind DISTRIBUTION_DATASET: those of the data */
 
 	/* the rest is for formats that generate */

@@ -1,5 +1,6 @@
 #include "sources/source_reader.h"
 
+#include "absent.h"
 #include "clock.h"
 #include "input/csv_json.h"
 #include "input/json_splitter.h"
@@ -286,6 +287,31 @@ static int read_whole(struct open_file *f, struct ipf_error *err)
 	return read_record(f, &record, err);
 }
 
+/* A record's line is the number of its packet. */
+static int read_packets(struct open_file *f, struct ipf_error *err)
+{
+	struct packet_file *packets;
+	struct packet packet;
+	struct ipf_error wrong = {0};
+	int got = packet_file_open(&packets, input_read, f->input, &wrong), status = 0;
+	const bool live = input_size(f->input) == IPF_ABSENT;
+	for (int64_t line = 1; got >= 0 && status == 0 && wants_more(f->reader); line++) {
+		if ((got = packet_file_next(packets, &packet, &wrong)) <= 0)
+			break;
+		struct source_record record = next_record(f, line);
+		record.packet = &packet;
+		record.packets = packets;
+		record.live = live;
+		status = read_record(f, &record, err);
+	}
+	packet_file_close(packets);
+	if (got < 0) {
+		ipf_error_place(&wrong, input_name(f->input), 0);
+		return end_reading(f->reader, &wrong, err);
+	}
+	return status;
+}
+
 static int read_rows(struct open_file *f, struct ipf_error *err)
 {
 	struct source_reader *r = f->reader;
@@ -352,6 +378,8 @@ static int read_records(struct open_file *f, struct ipf_error *err)
 		return read_lines(f, err);
 	case UNIT_FILE:
 		return read_whole(f, err);
+	case UNIT_PACKET:
+		return read_packets(f, err);
 	default:
 		break;
 	}
@@ -441,6 +469,7 @@ int source_reader_run(struct source_reader *r, char **files, int count, struct i
 	if (status == 0 && r->format->finish && !r->sink->full) {
 		draft_reset(&r->sink->draft);
 		struct ipf_error wrong = {0};
+		r->sink->cut = r->ended_early ? r->why : NULL;
 		status = r->format->finish(r->state, r->sink, &wrong);
 		if (status < 0 && wrong.kind == IPF_CUT)
 			status = r->ended_early ? 0 : end_reading(r, &wrong, err);

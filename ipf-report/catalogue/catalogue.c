@@ -132,6 +132,7 @@ const struct catalogue_figure catalogue[] = {
 	{ROW("requests/failed", "requests", COUNT, NULL), .number = failed, COLUMN("requests_failed"), .point = "failed"},
 	{ROW("requests/empty", "requests", COUNT, "empty"), AT(empty), .positive = true},
 	{ROW("requests/hung_up", "requests", COUNT, "hung-up"), AT(hung_up), .positive = true},
+	{ROW("requests/unseen", "requests", COUNT, "unseen"), AT(unseen), .positive = true},
 	{ROW("requests/cut", "requests", COUNT, "cut"), AT(cut), COLUMN("requests_cut")},
 	{ROW("requests/errors", "requests", COUNTS, NULL), AT(errors), .names = verdict_kinds, .name_count = VERDICT_KINDS,
      COLUMN("errors")},

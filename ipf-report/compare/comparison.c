@@ -233,7 +233,7 @@ static struct addend addend_of(const struct row *row, enum figure_kind kind, boo
 	case FIGURE_GAPS_MEAN:
 		return (struct addend){isnan(gaps) ? NAN : (double)row_get(row, METRIC_ITL_MEAN) / 1e6 * gaps, gaps};
 	case FIGURE_FAILURES:
-		return (struct addend){row->ok ? 0 : row->error == VERDICT_HUNG_UP ? NAN : 1, 1};
+		return (struct addend){row->ok ? 0 : verdict_uncounted(row->error) ? NAN : 1, 1};
 	case FIGURE_VALID:
 		return (struct addend){
 			row->ok && row->output_check < OUTPUT_UNDECIDED ? row->output_check == OUTPUT_VALID : NAN, 1};
@@ -241,7 +241,7 @@ static struct addend addend_of(const struct row *row, enum figure_kind kind, boo
 		return row->ok && cached != IPF_ABSENT && input != IPF_ABSENT ? (struct addend){(double)cached, (double)input}
 		                                                              : (struct addend){NAN, 0};
 	case FIGURE_REFUSED:
-		return (struct addend){!row->ok && row->error == VERDICT_HUNG_UP ? NAN : row_get(row, ROW_REFUSALS) > 0, 1};
+		return (struct addend){!row->ok && verdict_uncounted(row->error) ? NAN : row_get(row, ROW_REFUSALS) > 0, 1};
 	case FIGURE_GOOD:
 		return (struct addend){row->goodness == SLO_GOOD, 0};
 	case FIGURE_OUTPUT:

@@ -339,6 +339,8 @@ static void count_requests(struct figures *f, const struct row_selection *sel)
 				f->by_finish[row->finish]++;
 		} else if (row->error == VERDICT_HUNG_UP) {
 			f->hung_up++;
+		} else if (row->error == VERDICT_UNSEEN) {
+			f->unseen++;
 		} else {
 			f->failed++;
 			f->stale += row->stale;
@@ -578,7 +580,7 @@ static int build_objectives(struct figures *f, const struct row_selection *sel, 
 		{
 			a->unmeasured += (row->marks.unmeasured >> i) & 1;
 			a->absent += (row->marks.absent >> i) & 1;
-			rows += row->error != VERDICT_HUNG_UP && !((row->marks.unmeasured >> i) & 1);
+			rows += !verdict_uncounted(row->error) && !((row->marks.unmeasured >> i) & 1);
 			met += (row->marks.met >> i) & 1;
 		}
 		if (isnan(objective->percentile)) {
@@ -928,7 +930,7 @@ int run_figures_build(struct run_figures *figures, const struct run_data *run, c
 
 int64_t figures_requests(const struct figures *f)
 {
-	return f->ok + f->failed + f->hung_up;
+	return f->ok + f->failed + f->hung_up + f->unseen;
 }
 
 static void figures_release(struct figures *f, const struct run_figures *figures)

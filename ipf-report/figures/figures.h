@@ -86,7 +86,7 @@ struct figures {
 	double window_s;
 	bool failures_unknown; /* another tool states how many requests succeeded, and not how many failed */
 	int64_t empty;         /* the part of `ok` without content: complete responses */
-	int64_t scheduled, started, ok, failed, hung_up, cut, cancelled, stale, errors[VERDICT_KINDS];
+	int64_t scheduled, started, ok, failed, hung_up, unseen, cut, cancelled, stale, errors[VERDICT_KINDS];
 	double offered, achieved, completed, completed_own; /* completed_own: of those, requests of the stage itself */
 	double completed_counted;                           /* those ending in the window; NAN: the same as completed */
 	double begin_in_flight, end_in_flight; /* at the edges of the window; NAN: as many as chance explains */
@@ -133,7 +133,7 @@ struct figures {
 	double good_output_total;   /* all of them */
 	double goodput, good_share; /* NAN if no request was judged, or too many could not be measured */
 	struct attainment objectives[OBJECTIVES_MOST];
-	/* Every row is in ok, failed (of which some are cut or cancelled) or hung_up. */
+	/* Every row is in ok, failed (of which some are cut or cancelled) hung_up or unseen. */
 	/* One for each of run->groups up to run_figures.group_counts, if requested; else NULL. Windows of time count the
 	 * requests due in them, over their length, and have no requests in flight. */
 	struct figures *groups[GROUPINGS];

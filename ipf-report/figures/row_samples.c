@@ -12,7 +12,7 @@ void picked_rows_add(struct picked_rows *rows, const struct row *row)
 	}
 	rows->list[rows->count++] = (struct picked_row){.at = row->at,
 	                                                .ok = row->ok,
-	                                                .wrong = !row->ok && row->error != VERDICT_HUNG_UP,
+	                                                .wrong = !row->ok && !verdict_uncounted(row->error),
 	                                                .whole = row->not_streamed != RESULT_STREAMED};
 }
 

@@ -51,7 +51,10 @@ static void counts(struct csv_writer *csv, const struct catalogue_figure *figure
 		snprintf(name, sizeof name, "%s_%s", figure->column, figure->names[i]);
 		for (char *c = name; *c; c++)
 			*c = *c == '-' ? '_' : *c;
-		csv_count(csv, name, i == VERDICT_HUNG_UP ? f->hung_up : catalogue_counts(figure, f)[i]);
+		csv_count(csv, name,
+		          i == VERDICT_HUNG_UP  ? f->hung_up
+		          : i == VERDICT_UNSEEN ? f->unseen
+		                                : catalogue_counts(figure, f)[i]);
 	}
 }
 

@@ -154,7 +154,7 @@ static void put_outcomes(struct exposition *e)
 		struct metric_label labels[] = {{"outcome", "ok"}, {"stage", e->names[i]}};
 		s->point(s, labels, 2, figure_at(requests, "ok"));
 		for (int k = 0; k < VERDICT_KINDS; k++) {
-			json_t *count = json_object_get(k == VERDICT_HUNG_UP ? requests : errors,
+			json_t *count = json_object_get(verdict_uncounted(k) ? requests : errors,
 			                                k == VERDICT_HUNG_UP ? "hung_up" : verdict_kinds[k]);
 			labels[0].value = verdict_kinds[k];
 			s->point(s, labels, 2, count ? json_number_value(count) : 0);

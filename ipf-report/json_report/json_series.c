@@ -24,6 +24,8 @@ static json_t *window_json(const struct window *w, int64_t begin_ns)
 	json_put_count(json, "ok", w->ok);
 	json_put_count(json, "failed", window_failed(w));
 	json_put_count(json, "hung_up", w->hung_up);
+	if (w->unseen)
+		json_put_count(json, "unseen", w->unseen);
 	json_put(json, "in_flight", (double)w->in_flight_ns / (double)w->length_ns);
 	json_put(json, "waiting", ((double)w->slot_wait_ns + (double)w->pool_wait_ns) / (double)w->length_ns);
 	json_put_count(json, "input_tokens", w->input_tokens);

@@ -234,7 +234,7 @@ static void gather_row(struct gathered *list, int count, const struct run_data *
 
 static bool is_counted(const struct run_data *run, const struct row *row)
 {
-	return row->start_ns != IPF_ABSENT && row->error != VERDICT_HUNG_UP && run->schedule.stages[row->stage].measured;
+	return row->start_ns != IPF_ABSENT && !verdict_uncounted(row->error) && run->schedule.stages[row->stage].measured;
 }
 
 /* Repeats ran one after another: each has a window of its own. Returns whether the rows have the times of events. */

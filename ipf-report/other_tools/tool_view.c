@@ -51,7 +51,7 @@ static int allocate(struct tool_view *view, const struct run_data *run)
 static void tally(struct building *b, const struct row *row, const struct result *result)
 {
 	struct failure_tally *failures = &b->view->run.failures;
-	if (!b->view->run.schedule.stages[row->stage].measured || row->error == VERDICT_HUNG_UP)
+	if (!b->view->run.schedule.stages[row->stage].measured || verdict_uncounted(row->error))
 		return;
 	if (row->error == b->no_content && (!result || result->ok))
 		failure_tally_add(failures, slice_of(verdict_kinds[b->no_content]), result ? result->status : IPF_ABSENT,

@@ -15,8 +15,9 @@ enum { REASONS_BRIEF = 6 };
 static double requests_of(json_t *block)
 {
 	double ok = figure_at(block, "requests/ok"), failed = figure_at(block, "requests/failed"),
-		   hung_up = figure_at(block, "requests/hung_up");
-	return (isnan(ok) ? 0 : ok) + (isnan(failed) ? 0 : failed) + (isnan(hung_up) ? 0 : hung_up);
+		   hung_up = figure_at(block, "requests/hung_up"), unseen = figure_at(block, "requests/unseen");
+	return (isnan(ok) ? 0 : ok) + (isnan(failed) ? 0 : failed) + (isnan(hung_up) ? 0 : hung_up) +
+	       (isnan(unseen) ? 0 : unseen);
 }
 
 /* "503 ×30: model is loading", with a remedy. The most frequent come first. */
@@ -104,7 +105,10 @@ void section_errors(const struct telling *t)
 		doc_fact(t->d, "kinds", "%s", counts_text(t->d, errors));
 	tell(t, NULL, requests, "{stale_resets#} of the resets: kept-alive connections that the server had already closed");
 	tell_reasons(t);
-	tell(t, NULL, requests, "{hung_up#} more: disconnected by ipf-fire on purpose");
+	tell(t, NULL, requests,
+	     json_at(t->report, "verdict/observed") ? "{hung_up#} more: the client disconnected"
+	                                            : "{hung_up#} more: disconnected by ipf-fire on purpose");
+	tell(t, NULL, requests, "{unseen#} more: a part of them is not in the capture");
 	tell_early_ends(t);
 	tell_other_ends(t);
 	if (figure_at(requests, "empty") > 0)

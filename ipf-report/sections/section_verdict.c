@@ -24,6 +24,11 @@ static const char *sentence_of(const struct telling *t, const char *status, int 
 	if (json_at(t->report, "verdict/predicted"))
 		return doc_say(d, "A twin predicted these figures, no server was measured; of the applicable checks: %s.",
 		               status);
+	if (json_at(t->report, "verdict/observed"))
+		return doc_say(d,
+		               "A capture of production traffic shows these figures, no load was made; of the applicable "
+		               "checks: %s.",
+		               status);
 	if (strcmp(status, "OK") == 0)
 		return "The figures can be trusted: all four checks passed.";
 	if (strcmp(status, "DOUBTFUL") == 0)
@@ -103,8 +108,10 @@ void section_verdict(const struct telling *t)
 	int less = 0;
 	size_t i;
 	json_array_foreach(checks, i, check) less += strcmp(words_at(check, "status"), "OK") != 0;
-	const char *shown_status = json_at(t->report, "verdict/predicted") ? doc_say(t->d, "PREDICTED, %s", status)
-	                                                                   : status;
+	const char *kind = json_at(t->report, "verdict/predicted")  ? "PREDICTED, "
+	                   : json_at(t->report, "verdict/observed") ? "OBSERVED, "
+	                                                            : "";
+	const char *shown_status = doc_say(t->d, "%s%s", kind, status);
 	struct doc_part *word = doc_part(t->d, PART_CHECK, NULL, t->brief ? t->d->heading : NULL);
 	word->media = IN_TEXT;
 	word->status = doc_copy(t->d, shown_status);

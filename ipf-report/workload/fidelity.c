@@ -315,7 +315,7 @@ int fidelity_find(struct fidelity *f, const struct workload *w, const struct cac
 	find_clocks(&p);
 	for (int64_t i = 0; i < w->started_count; i++) {
 		const struct row *row = w->started[i];
-		if (!is_replayed(run, row->stage) || row->error == VERDICT_HUNG_UP)
+		if (!is_replayed(run, row->stage) || verdict_uncounted(row->error))
 			continue;
 		struct request_loss l = judge(&p, i, row);
 		add(&p, row, &l);

@@ -194,7 +194,7 @@ static int read_rows(struct earlier_runs *runs, struct result_reader *reader, si
 			last_n = result.n > last_n ? result.n : last_n;
 			note_prompt(runs, &runs->stages[first + (size_t)result.stage], &result);
 		}
-		if (result_hung_up(&result))
+		if (result_uncounted(&result))
 			continue;
 		if ((!result.ok || (result.start_ns != IPF_ABSENT && result.end_ns != IPF_ABSENT)) &&
 		    add_row(&runs->stages[first + (size_t)result.stage], &result, err) < 0)

@@ -1,5 +1,7 @@
 #include "results/run_data.h"
 
+#include "stream/observed.h"
+
 #include "absent.h"
 #include "array.h"
 #include "hash_index.h"
@@ -251,11 +253,12 @@ static int make_room(struct run_data *run, struct ipf_error *err)
 	return 0;
 }
 
-/* Those of measured stages, and the texts in them that are not valid. Disconnecting on purpose is no failure. */
+/* Those of measured stages, and the texts in them that are not valid. Disconnecting on purpose is no failure, nor is a
+ * part not captured. */
 static int tally_failure(struct run_data *run, const struct result *result)
 {
 	bool known = result->stage < (int64_t)run->schedule.count;
-	if (result_hung_up(result) || (known && !run->schedule.stages[result->stage].measured))
+	if (result_uncounted(result) || (known && !run->schedule.stages[result->stage].measured))
 		return 0;
 	if (!result->ok)
 		return failure_tally_add_row(&run->failures, result);
@@ -654,6 +657,8 @@ static int begin_verdict(struct verdict *verdict, const struct run_part *part, c
 		return ipf_error_memory(err);
 	if (part->predicted)
 		verdict_predicted(verdict);
+	if (part->observed)
+		verdict_observed(verdict, NULL);
 	if (record_history_is_live(part->records))
 		verdict_live_histories(verdict);
 	if (json_array_size(json_object_get(part->header, "from")) > 1)
@@ -684,6 +689,7 @@ int run_data_begin(struct run_data *run, const char *name, json_t *header, struc
 	                          .stopped_ns = IPF_ABSENT,
 	                          .stopped_stage = IPF_ABSENT};
 	part->predicted = predicted_find(part->header);
+	part->observed = observed_find(part->header);
 	json_t *t0 = json_object_get(provenance_find(part->header, "records"), "t0_unix_ns");
 	if (!part->predicted && json_is_integer(t0) && json_integer_value(t0) >= 0 &&
 	    json_integer_value(t0) < 4 * ROW_TIME_MOST)
@@ -920,6 +926,8 @@ int run_data_read(struct run_data *run, struct stream_reader *input, struct prog
 		clock_offsets_end(run->clocks, part->client, json_array_get(part->clients, 0));
 	read_stability(run, part);
 	note_digests(part, stream_reader_sha256(stream));
+	if (part->observed)
+		verdict_observed(run->verdict, observed_capture(part->trailer));
 	if (verdict_transport(run->verdict, json_object_get(part->trailer, "transport")) < 0 && bad == 0)
 		bad = ipf_error_memory(err);
 	if (part->incomplete[0])

@@ -120,6 +120,7 @@ struct run_part {
 	json_t *digests;     /* array: of the lines, and of the records they were made from */
 	json_t *trailer;     /* "end" of the results' trailer; NULL: cut */
 	json_t *predicted;   /* by which twin (twin/predicted.h); NULL: the part was measured; borrowed from header */
+	json_t *observed;    /* a capture shows it (stream/observed.h); NULL: a client ran it; borrowed from header */
 	json_t *records;     /* the header of the records, if all have the same targets; NULL; borrowed from header */
 	int32_t only_target; /* in groups[BY_TARGET]: of the requests naming none; -1: none; TARGET_UNSEEN: not looked up */
 	int64_t t0_ns;       /* beginning of the run, since the epoch; IPF_ABSENT, as for one that was predicted */

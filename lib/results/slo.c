@@ -116,7 +116,7 @@ int slo_judge(const struct slo *slo, const struct result *result, struct jdoc *d
 	}
 	if (!slo->per_request && !own[METRIC_COUNT])
 		return SLO_NONE;
-	if (result_hung_up(result))
+	if (result_uncounted(result))
 		return SLO_LEFT_OUT;
 	return worst == MET ? SLO_GOOD : worst == MISSED ? SLO_MISSED : SLO_UNMEASURED;
 }

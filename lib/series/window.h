@@ -25,8 +25,8 @@ struct window {
 	int64_t number; /* floor(t / length) */
 	int64_t stage;
 	int64_t length_ns;
-	int64_t scheduled, started, ok, hung_up; /* requests */
-	struct window_failure *failures;         /* by kind, in the order of their names */
+	int64_t scheduled, started, ok, hung_up, unseen; /* requests */
+	struct window_failure *failures;                 /* by kind, in the order of their names */
 	size_t failures_count;
 	int64_t in_flight_ns, slot_wait_ns, pool_wait_ns; /* sums of time; divided by length_ns: mean numbers */
 	int64_t input_tokens, output_tokens, failed_output_tokens, events;

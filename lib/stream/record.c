@@ -60,6 +60,7 @@ static const struct field fields[] = {
 	INT(end_ns),
 	INT(attempt_ns),
 	FIELD(FIELD_LIST, struct record, attempts),
+	UINT(api),
 	UINT(target),
 	UINT(status),
 	UINT(retry_after_ns),
@@ -93,6 +94,7 @@ static const char *const error_names[] = {
 	[RECORD_HUNG_UP] = "hung-up",
 	[RECORD_PROTOCOL] = "malformed",
 	[RECORD_TOO_LARGE] = "too-large",
+	[RECORD_UNSEEN] = "unseen",
 };
 enum { ERRORS = sizeof error_names / sizeof *error_names };
 

@@ -27,6 +27,7 @@ enum record_error {
 	RECORD_HUNG_UP,   /* disconnected by us on purpose (--cancel): not a failure */
 	RECORD_PROTOCOL,  /* not HTTP; "malformed" in the stream */
 	RECORD_TOO_LARGE, /* cut by us: larger than --max-answer, or the largest when --memory was reached */
+	RECORD_UNSEEN,    /* a part of it is not in the capture (ipf-prep capture): neither a failure nor an answer */
 };
 
 struct record {
@@ -56,6 +57,7 @@ struct record {
 	struct slice attempts;  /* list: the earlier attempts, see record_attempt.h */
 	int64_t retry_after_ns; /* how long the answer asks the client to wait */
 	int64_t connected_ns;   /* HTTP/2: when it got a connection, or a stream of one */
+	int64_t api;            /* index into the header's "apis"; absent: the first, or there is only one */
 	int64_t target;         /* index into the header's "targets"; absent: there is only one */
 	int64_t connection;     /* id, from 0 */
 	bool reused;

@@ -222,6 +222,16 @@ bool result_hung_up(const struct result *result)
 	return !result->ok && slice_is(result->error_kind, "\"hung-up\"");
 }
 
+bool result_unseen(const struct result *result)
+{
+	return !result->ok && slice_is(result->error_kind, "\"unseen\"");
+}
+
+bool result_uncounted(const struct result *result)
+{
+	return result_hung_up(result) || result_unseen(result);
+}
+
 const char *const result_not_streamed_names[RESULT_NOT_STREAMED_COUNT] = {NULL, "ignored", "not-asked", "no-streaming"};
 
 /* The index of the JSON string among the names; 0: it is none of them. */

@@ -116,6 +116,10 @@ void result_reader_close(struct result_reader *reader);
 /* Whether ipf-fire disconnected on purpose (--cancel). Such a request is neither a success nor a failure: no share,
  * latency or objective counts it. */
 bool result_hung_up(const struct result *result);
+/* Whether a part of it is not in the capture that observed it: the same holds for it. */
+bool result_unseen(const struct result *result);
+/* One of the two. */
+bool result_uncounted(const struct result *result);
 
 /* Why a response was not streamed, so it has no first token and no gaps. */
 /* The contradictions of the counts of tokens (`doubt`). */

@@ -7,6 +7,8 @@
 #include "stats/histogram.h"
 #include "stats/samples.h"
 #include "token_count.h"
+#include "stream/observed.h"
+#include "verdict/capture_health.h"
 #include "verdict/client_health.h"
 #include "verdict/warm_cache.h"
 
@@ -32,7 +34,8 @@ struct verdict {
 	struct verdict_stage *stages;
 	size_t count;
 	int64_t parts;
-	bool shards, failed, predicted;
+	bool shards, failed, predicted, observed;
+	json_t *capture; /* of an observed run: what its capture had and lacked; NULL: not known */
 
 	int64_t rows, ok, errors[VERDICT_KINDS], stale;
 	int64_t rows_with_length, exact_length, requested_tokens, received_tokens;
@@ -68,9 +71,9 @@ struct verdict {
 	struct verdict_finding finding;
 };
 
-const char *const verdict_kinds[VERDICT_KINDS] = {"connect",     "tls",       "timeout",   "reset",
-                                                  "http-status", "in-band",   "cut",       "malformed",
-                                                  "hung-up",     "cancelled", "too-large", "other"};
+const char *const verdict_kinds[VERDICT_KINDS] = {"connect",   "tls",    "timeout",   "reset",   "http-status",
+                                                  "in-band",   "cut",    "malformed", "hung-up", "cancelled",
+                                                  "too-large", "unseen", "other"};
 
 struct verdict *verdict_new(void)
 {
@@ -104,6 +107,7 @@ void verdict_free(struct verdict *v)
 	for (size_t i = 0; i < v->notes_count; i++)
 		free(v->notes[i].text);
 	free(v->notes);
+	json_decref(v->capture);
 	for (size_t i = 0; i < VERDICT_QUESTIONS; i++)
 		json_decref(v->finding.checks[i].figures);
 	free(v);
@@ -203,6 +207,13 @@ void verdict_predicted(struct verdict *v)
 bool verdict_is_predicted(const struct verdict *v)
 {
 	return v->predicted;
+}
+
+void verdict_observed(struct verdict *v, json_t *capture)
+{
+	v->observed = true;
+	if (capture && !v->capture)
+		v->capture = json_incref(capture);
 }
 
 void verdict_live_histories(struct verdict *v)
@@ -649,6 +660,10 @@ static bool judge_load(struct verdict *v, struct verdict_check *check)
 {
 	struct stages_load load = {.delivered = NAN};
 	char a[32], b[32];
+	if (v->observed) {
+		verdict_check_add(check, VERDICT_NOT_APPLICABLE, "not applicable: observed, users sent the load");
+		return true;
+	}
 	if (v->incomplete[0])
 		verdict_check_add(check, VERDICT_DOUBTFUL, "part of the run is missing: %s", v->incomplete);
 	if (v->rows == 0)
@@ -689,6 +704,10 @@ static bool judge_load(struct verdict *v, struct verdict_check *check)
 static bool judge_client(struct verdict *v, struct verdict_check *check)
 {
 	char text[32];
+	if (v->observed) {
+		check->name = "capture";
+		return capture_health_judge(v->capture, v->rows, v->errors[VERDICT_UNSEEN], check);
+	}
 	if (v->predicted) {
 		verdict_check_add(check, VERDICT_NOT_APPLICABLE, "not applicable: predicted");
 		return true;
@@ -711,7 +730,7 @@ static void list_kinds(const struct verdict *v, char *text, size_t size)
 	text[0] = 0;
 	for (size_t i = 0; i < VERDICT_KINDS; i++) {
 		size_t len = strlen(text);
-		if (v->errors[i] > 0 && i != VERDICT_HUNG_UP)
+		if (v->errors[i] > 0 && !verdict_uncounted((int64_t)i))
 			snprintf(text + len, size - len, "%s%s %s", len ? ", " : "", VERDICT_NUMBER(v->errors[i]),
 			         verdict_kinds[i]);
 	}
@@ -720,13 +739,13 @@ static void list_kinds(const struct verdict *v, char *text, size_t size)
 static bool judge_errors(struct verdict *v, struct verdict_check *check)
 {
 	json_t *f = check->figures, *kinds = json_object();
-	int64_t hung_up = v->errors[VERDICT_HUNG_UP], asked = v->rows - hung_up, failed = asked - v->ok,
-			cancelled = v->errors[VERDICT_CANCELLED];
+	int64_t hung_up = v->errors[VERDICT_HUNG_UP], asked = v->rows - hung_up - v->errors[VERDICT_UNSEEN],
+			failed = asked - v->ok, cancelled = v->errors[VERDICT_CANCELLED];
 	int64_t theirs = failed - cancelled - v->stale;
 	bool ok = verdict_count(f, "requests", v->rows) && verdict_count(f, "failed", failed);
 	ok = json_object_set_new(f, "errors", kinds) == 0 && ok && (!hung_up || verdict_count(f, "hung_up", hung_up));
 	for (size_t i = 0; ok && i < VERDICT_KINDS; i++)
-		ok = v->errors[i] == 0 || i == VERDICT_HUNG_UP || verdict_count(kinds, verdict_kinds[i], v->errors[i]);
+		ok = v->errors[i] == 0 || verdict_uncounted((int64_t)i) || verdict_count(kinds, verdict_kinds[i], v->errors[i]);
 	if (v->rows == 0) {
 		verdict_check_add(check, VERDICT_INVALID, "no requests were sent");
 		return ok;
@@ -744,8 +763,8 @@ static bool judge_errors(struct verdict *v, struct verdict_check *check)
 		verdict_check_add(check, VERDICT_DOUBTFUL, "the client cancelled %s of the requests at the end of the run",
 		                  verdict_percent((double)cancelled / rows, share));
 	if (hung_up > 0)
-		verdict_check_add(check, VERDICT_OK, "the client disconnected from %s more request%s on purpose",
-		                  VERDICT_NUMBER(hung_up), verdict_plural(hung_up));
+		verdict_check_add(check, VERDICT_OK, "the client disconnected from %s more request%s%s",
+		                  VERDICT_NUMBER(hung_up), verdict_plural(hung_up), v->observed ? "" : " on purpose");
 	if (v->stale > 0)
 		verdict_check_add(check, VERDICT_OK,
 		                  "%s reset%s on kept-alive connections closed by the server "
@@ -1064,6 +1083,10 @@ json_t *verdict_json(struct verdict *v)
 	                      ? json_pack("{s:s, s:O}", "status", verdict_status_name(finding->status), "checks", checks)
 	                      : NULL;
 	if (verdict && v->predicted && json_object_set_new(verdict, "predicted", json_true()) < 0) {
+		json_decref(verdict);
+		verdict = NULL;
+	}
+	if (verdict && v->observed && json_object_set_new(verdict, OBSERVED_MEMBER, json_true()) < 0) {
 		json_decref(verdict);
 		verdict = NULL;
 	}

@@ -31,9 +31,14 @@ enum verdict_question { VERDICT_LOAD, VERDICT_CLIENT, VERDICT_SERVER, VERDICT_SA
 extern const char *const verdict_question_names[VERDICT_QUESTIONS]; /* "load_delivered", … */
 
 /* The error kinds of result rows, and "other" for any other. */
-enum { VERDICT_HUNG_UP = 8, VERDICT_CANCELLED, VERDICT_TOO_LARGE, VERDICT_OTHER, VERDICT_KINDS };
+enum { VERDICT_HUNG_UP = 8, VERDICT_CANCELLED, VERDICT_TOO_LARGE, VERDICT_UNSEEN, VERDICT_OTHER, VERDICT_KINDS };
 extern const char *const verdict_kinds[VERDICT_KINDS];
 size_t verdict_kind_of(struct slice error_kind); /* for a JSON string, with its quotes */
+/* Is it neither a success nor a failure, so that no share, latency or objective counts it? -1: no error. */
+static inline bool verdict_uncounted(int64_t kind)
+{
+	return kind == VERDICT_HUNG_UP || kind == VERDICT_UNSEEN;
+}
 /* Did the model or the limit end the answer? Anything else counts as an early end. */
 bool verdict_usual_finish(struct slice reason);
 
@@ -58,6 +63,9 @@ void verdict_several_clients(struct verdict *v);
 /* A twin predicted the run (twin/predicted.h): client_headroom is N/A, and neither clocks nor findings of the transport
  * count. */
 void verdict_predicted(struct verdict *v);
+/* The run was observed in a capture (stream/observed.h): load_delivered is N/A, and the capture is judged instead of
+ * the client. `capture`: what it had and lacked, for the first call with it; NULL: not known (yet). */
+void verdict_observed(struct verdict *v, json_t *capture);
 bool verdict_is_predicted(const struct verdict *v);
 /* Several predictions are parts of one run: load_delivered is INVALID, since none of them met the load of the others.
  */

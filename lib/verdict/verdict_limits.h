@@ -40,6 +40,15 @@
 /* Share of the content events sharing a read. */
 #define VERDICT_COALESCED_DOUBTFUL 0.05
 
+/* Of an observed run: share of the requests of which packets are missing; of the connections that were not understood;
+ * of the packets that the capture dropped by its own count. */
+#define VERDICT_UNSEEN_DOUBTFUL    0.01
+#define VERDICT_UNSEEN_INVALID     0.10
+#define VERDICT_UNREAD_CONNECTIONS 0.01
+#define VERDICT_DROPPED_DOUBTFUL   0.001
+/* Packets captured before an earlier one by more than this: several clocks, or buffers of several processors. */
+#define VERDICT_BACKWARDS_NS 1000000
+
 /* Share of failed requests, without those we cancelled or disconnected and without stale connections. */
 #define VERDICT_ERRORS_DOUBTFUL    0.01
 #define VERDICT_ERRORS_INVALID     0.05

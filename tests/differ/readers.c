@@ -134,7 +134,7 @@ static bool on_body(void *data, const char *bytes, size_t len)
 static void say_http1(struct slice text, size_t piece, bool head, struct buffer *line)
 {
 	static const char *const results[] = {"more", "complete", "cut", "malformed", "too-large", "stopped", "no-memory"};
-	static const struct http1_sink sink = {on_status, on_header, on_body};
+	static const struct http1_sink sink = {on_status, on_header, on_body, NULL};
 	struct http1_reader reader = {0};
 	struct heard heard = {0};
 	enum http1_result result = HTTP1_MORE;

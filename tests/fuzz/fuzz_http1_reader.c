@@ -46,7 +46,7 @@ static bool on_body(void *data, const char *bytes, size_t len)
 	return true;
 }
 
-static const struct http1_sink sink = {on_status, on_header, on_body};
+static const struct http1_sink sink = {on_status, on_header, on_body, NULL};
 
 /* How the bytes come in pieces: cut in some places, or each `step` bytes. */
 struct pieces {

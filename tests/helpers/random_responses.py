@@ -34,7 +34,7 @@ STRICTER = {
     "invalid header name": "no name (RFC 9110 5.1)",
     "control character in a header": "a bare CR is invalid (RFC 9112 2.2)",
     "both Content-Length and Transfer-Encoding": "to be handled as an error (RFC 9112 6.3)",
-    "Transfer-Encoding in a response of HTTP/1.0": "its framing is faulty (RFC 9112 6.1)",
+    "Transfer-Encoding in a message of HTTP/1.0": "its framing is faulty (RFC 9112 6.1)",
     "too many interim responses": "a limit of ours against endless ones",
     "line of a chunk is too long": "a limit of ours (RFC 9112 7.1.1)",
     "control character in a chunk extension": "no extension (RFC 9112 7.1.1)",

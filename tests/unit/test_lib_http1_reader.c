@@ -39,7 +39,7 @@ static bool on_body(void *data, const char *bytes, size_t len)
 	return !t->stop_after || t->body_bytes < t->stop_after;
 }
 
-static const struct http1_sink sink = {on_status, on_header, on_body};
+static const struct http1_sink sink = {on_status, on_header, on_body, NULL};
 
 static struct http1_reader reader;
 
@@ -278,7 +278,7 @@ static void ignore_header(void *data, struct slice name, struct slice value)
 
 static void test_nothing_is_copied(void **state)
 {
-	static const struct http1_sink here = {ignore_status, ignore_header, same_place};
+	static const struct http1_sink here = {ignore_status, ignore_header, same_place, NULL};
 	static const char text[] = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n";
 	const char *expected = strstr(text, "abc");
 	size_t used;
@@ -298,7 +298,7 @@ static bool ignore_body(void *data, const char *bytes, size_t len)
 static void test_speed(void **state)
 {
 	enum { TIMES = 100000 };
-	static const struct http1_sink nowhere = {ignore_status, ignore_header, ignore_body};
+	static const struct http1_sink nowhere = {ignore_status, ignore_header, ignore_body, NULL};
 	static const char head[] = "HTTP/1.1 200 OK\r\nServer: uvicorn\r\nDate: Sun, 22 Nov 2026 20:00:00 GMT\r\n"
 							   "Content-Type: text/event-stream; charset=utf-8\r\nTransfer-Encoding: chunked\r\n\r\n";
 	char event[300] = "bb\r\n";

@@ -7,7 +7,7 @@
 #include <strings.h>
 
 enum state {
-	STATUS_LINE,
+	STATUS_LINE, /* of a request: the request line */
 	HEADER_LINE,
 	BODY_LENGTH,
 	BODY_CLOSE,
@@ -22,6 +22,9 @@ enum state {
 	TRAILER_LINE,
 	ENDED,
 };
+
+/* No method is longer (RFC 9110 has no limit; the longest registered one is UPDATEREDIRECTREF). */
+enum { METHOD_MOST = 20 };
 
 /* A piece on its way through the reader. */
 struct piece {
@@ -44,9 +47,29 @@ void http1_begin(struct http1_reader *r, bool no_body)
 	*r = (struct http1_reader){.line = line, .no_body = no_body};
 }
 
+void http1_begin_request(struct http1_reader *r)
+{
+	http1_begin(r, false);
+	r->is_request = true;
+}
+
 void http1_release(struct http1_reader *r)
 {
 	buffer_release(&r->line);
+}
+
+bool http1_lost(struct http1_reader *r, uint64_t len)
+{
+	const bool chunk = r->state == CHUNK_DATA;
+	r->offset += len;
+	if (r->state == BODY_CLOSE)
+		return true;
+	if ((r->state != BODY_LENGTH && !chunk) || len > r->left)
+		return false;
+	r->left -= len;
+	if (!r->left)
+		r->state = chunk ? CHUNK_CR : ENDED;
+	return true;
 }
 
 enum http1_result http1_closed(const struct http1_reader *r)
@@ -65,6 +88,22 @@ static bool may_be_status_line(size_t before, const char *text, size_t len)
 	return memcmp(begin + sizeof begin - 1 - rest, text, len < rest ? len : rest) == 0;
 }
 
+/* The same for a request line: it begins with a method, in capital letters, or is empty. */
+static bool may_be_request_line(struct slice before, const char *text, size_t len)
+{
+	if (before.len && memchr(before.data, ' ', before.len))
+		return true;
+	for (size_t i = 0; i < len; i++) {
+		if (text[i] == ' ')
+			return before.len + i > 0;
+		if (before.len + i == 0 && (text[i] == '\r' || text[i] == '\n'))
+			return true;
+		if (before.len + i >= METHOD_MOST || !((text[i] >= 'A' && text[i] <= 'Z') || text[i] == '-'))
+			return before.len + i == 1 && text[i] == '\n';
+	}
+	return true;
+}
+
 /* Finds the end of the line beginning in this piece or in r->line. HTTP1_COMPLETE: `line` is the line without its end;
  * it is in r->line if it came in pieces. */
 static enum http1_result take_line(struct http1_reader *r, struct piece *p, struct slice *line)
@@ -72,8 +111,10 @@ static enum http1_result take_line(struct http1_reader *r, struct piece *p, stru
 	size_t len = (size_t)(p->end - p->at);
 	const char *from = p->at, *lf = memchr(from, '\n', len);
 	len = lf ? (size_t)(lf + 1 - from) : len;
-	if (r->state == STATUS_LINE && !may_be_status_line(r->line.len, from, len))
+	if (r->state == STATUS_LINE && !r->is_request && !may_be_status_line(r->line.len, from, len))
 		return malformed(r, p, from, "no HTTP/1 status line");
+	if (r->state == STATUS_LINE && r->is_request && !may_be_request_line(buffer_all(&r->line), from, len))
+		return malformed(r, p, from, "no HTTP/1 request line");
 	if (r->headers + r->line.len + len > HTTP1_HEADERS_MOST)
 		return HTTP1_TOO_LARGE;
 	p->at += len;
@@ -112,7 +153,29 @@ static const char *parse_status_line(struct http1_reader *r, const struct piece 
 	r->http10 = text[7] == '0';
 	r->state = HEADER_LINE;
 	p->sink->status(p->data, status);
-	return status == 101 ? "switching protocols without a request for it" : NULL;
+	return status == 101 && !r->may_upgrade ? "switching protocols without a request for it" : NULL;
+}
+
+/* The same for a request line: METHOD TARGET HTTP/1.1. An empty line before it is skipped. */
+static const char *parse_request_line(struct http1_reader *r, const struct piece *p, struct slice line)
+{
+	static const char version[] = " HTTP/1.";
+	const size_t tail = sizeof version; /* with the digit after it */
+	const char *space = memchr(line.data, ' ', line.len);
+	if (!line.len)
+		return NULL;
+	if (!space || space == line.data || line.len < tail || line.data + line.len - tail <= space ||
+	    memcmp(line.data + line.len - tail, version, tail - 1) != 0 || !is_digit(line.data[line.len - 1]))
+		return "invalid request line";
+	const struct slice method = {line.data, (size_t)(space - line.data)};
+	const struct slice target = {space + 1, (size_t)(line.data + line.len - tail - space - 1)};
+	for (size_t i = 0; i < line.len - tail; i++)
+		if ((unsigned char)line.data[i] < ' ' || line.data[i] == 0x7f || (line.data + i > space && line.data[i] == ' '))
+			return "invalid character in the request line";
+	r->http10 = line.data[line.len - 1] == '0';
+	r->state = HEADER_LINE;
+	p->sink->request(p->data, method, target);
+	return NULL;
 }
 
 static bool is_blank(char c)
@@ -256,7 +319,7 @@ static enum http1_result end(struct http1_reader *r)
 {
 	r->state = ENDED;
 	r->keep = !r->close && (!r->http10 || r->keep_alive);
-	return HTTP1_COMPLETE;
+	return r->status == 101 ? HTTP1_UPGRADED : HTTP1_COMPLETE;
 }
 
 /* The headers have ended: sets the next state. RFC 9112 section 6.3. Returns NULL, or the fault. */
@@ -265,10 +328,14 @@ static const char *begin_body(struct http1_reader *r)
 	if (r->coded && r->has_length)
 		return "both Content-Length and Transfer-Encoding";
 	if (r->coded && r->http10)
-		return "Transfer-Encoding in a response of HTTP/1.0";
+		return "Transfer-Encoding in a message of HTTP/1.0";
 	if (r->coded && !r->chunked)
 		return "a Transfer-Encoding other than chunked";
-	if (r->status < 200) {
+	if (r->is_request) {
+		r->state = r->chunked ? CHUNK_SIZE : r->has_length && r->left ? BODY_LENGTH : ENDED;
+	} else if (r->status == 101) {
+		r->state = ENDED;
+	} else if (r->status < 200) {
 		if (++r->interim > HTTP1_INTERIM_MOST)
 			return "too many interim responses";
 		r->has_length = r->chunked = r->coded = r->keep_alive = false;
@@ -286,7 +353,7 @@ static const char *begin_body(struct http1_reader *r)
 static const char *parse_line(struct http1_reader *r, const struct piece *p, struct slice line)
 {
 	if (r->state == STATUS_LINE)
-		return parse_status_line(r, p, line);
+		return (r->is_request ? parse_request_line : parse_status_line)(r, p, line);
 	if (line.len)
 		return parse_field(r, p, line);
 	if (r->state == HEADER_LINE)
