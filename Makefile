@@ -203,7 +203,7 @@ cflags_collect += -DSNAPPY_VERSION='"$(shell $(PKG_CONFIG) --modversion snappy $
 # Sources for connections beside the run: the programs using them link libcurl.
 $(addprefix $(BUILD)/lib/,aws/%.o hub/%.o http/%.o push/%.o): room_cflags = $(cflags_collect)
 $(BUILD)/tests/unit/test_lib_%.o: room_cflags = $(unit_main)
-$(eval $(call bundle_rules,unit,lib,$(call units_of,lib_*),$(BUILD)/libipf.a,$(libs_collect) $(libs_lib) -lcmocka))
+$(eval $(call bundle_rules,unit,lib,$(call units_of,lib_*),$(BUILD)/libipf.a,$(libs_collect) $(call libs_of,libssl) $(libs_lib) -lcmocka))
 
 $(BUILD)/%.o: %.c $(BUILD)/flags
 	$(call say,CC,$<)

@@ -1,0 +1,583 @@
+#include "capture/tls_stream.h"
+
+#include "capture/tls_input.h"
+#include "capture/tls_message.h"
+#include "capture/tls_opener.h"
+#include "safe_text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PLAIN_MOST 16384 /* bytes of a record's content */
+#define MASTER_LEN 48
+
+/* The messages to keep, see tls_message_take. */
+#define KEPT (1u << TLS_CLIENT_HELLO | 1u << TLS_SERVER_HELLO | 1u << TLS_ENCRYPTED_EXTENSIONS | 1u << TLS_KEY_UPDATE)
+
+enum alert { CLOSE_NOTIFY = 0, USER_CANCELED = 90 };
+
+/* The keys of a direction's encrypted records; TLS 1.2 has the last only. */
+enum epoch { EARLY, HANDSHAKE, TRAFFIC };
+
+struct side {
+	struct tls_input input;
+	struct tls_opener opener;
+	struct tls_message message;
+	enum epoch epoch;
+	bool encrypted; /* TLS 1.2: change_cipher_spec has come */
+	bool keyed;     /* the opener has the keys of the epoch */
+	bool skips;     /* records have another key until one authenticates */
+	bool guessed;   /* … since the log lacks the secret of the handshake */
+	bool closed;
+	size_t skipped; /* bytes */
+};
+
+/* Which hellos are known. */
+enum progress { NOTHING, CLIENT_KNOWN, RETRY_KNOWN, BOTH_KNOWN };
+
+struct tls_stream {
+	struct tls_keys *keys;
+	const struct tls_sink *sink;
+	void *data;
+	enum tls_stream_state state;
+	const char *fault;
+	enum tls_label missing; /* names the secret in TLS_STREAM_NO_KEYS */
+	struct side client, server;
+	struct tls_client_hello client_hello;
+	struct tls_server_hello server_hello;
+	const struct tls_suite *suite;
+	enum progress progress;
+	bool retried;
+	bool early_waits;      /* the client offers 0-RTT, and the server's extensions are not known */
+	bool client_encrypted; /* the client has sent a record of the handshake's or the traffic's keys */
+	bool changed;          /* records of the other direction may no longer have to wait */
+};
+
+static int fail(struct tls_stream *s, enum tls_stream_state state, const char *fault)
+{
+	if (s->state == TLS_STREAM_MORE) {
+		s->state = state;
+		s->fault = fault;
+	}
+	return -1;
+}
+
+static int broken(struct tls_stream *s, const char *fault)
+{
+	return fail(s, TLS_STREAM_BROKEN, fault);
+}
+
+static int no_memory(struct tls_stream *s)
+{
+	return fail(s, TLS_STREAM_NO_MEMORY, "out of memory");
+}
+
+static int no_keys(struct tls_stream *s, enum tls_label label)
+{
+	if (s->state == TLS_STREAM_MORE)
+		s->missing = label;
+	return fail(s, TLS_STREAM_NO_KEYS, "the key log lacks a secret");
+}
+
+static bool is_tls13(const struct tls_stream *s)
+{
+	return s->progress == BOTH_KNOWN && s->server_hello.version == TLS_1_3;
+}
+
+/* ---- keys ---- */
+
+static enum tls_label label_of(const struct tls_stream *s, const struct side *side)
+{
+	const bool from_server = side == &s->server;
+	if (!is_tls13(s))
+		return TLS_MASTER;
+	if (side->epoch == EARLY)
+		return TLS_CLIENT_EARLY;
+	if (side->epoch == HANDSHAKE)
+		return from_server ? TLS_SERVER_HANDSHAKE : TLS_CLIENT_HANDSHAKE;
+	return from_server ? TLS_SERVER_TRAFFIC : TLS_CLIENT_TRAFFIC;
+}
+
+/* 1: the side has the keys of its epoch; 0: the log lacks the secret; -1: the stream has failed. */
+static int find_keys(struct tls_stream *s, struct side *side)
+{
+	struct tls_master master;
+	const enum tls_label label = label_of(s, side);
+	const size_t len = label == TLS_MASTER ? MASTER_LEN : s->suite->hash_len;
+	bool good;
+	if (!tls_keys_find(s->keys, label, s->client_hello.random, master.secret, len))
+		return 0;
+	if (label == TLS_MASTER) {
+		memcpy(master.client_random, s->client_hello.random, TLS_RANDOM_SIZE);
+		memcpy(master.server_random, s->server_hello.random, TLS_RANDOM_SIZE);
+		good = tls_opener_set_master(&side->opener, s->suite, &master, side == &s->server);
+	} else {
+		good = tls_opener_set_traffic(&side->opener, s->suite, master.secret);
+	}
+	OPENSSL_cleanse(&master, sizeof master);
+	side->keyed = good;
+	return good ? 1 : no_memory(s);
+}
+
+/* Without the handshake's secret, its records are passed over until the traffic secret fits. */
+static int guess_keys(struct tls_stream *s, struct side *side)
+{
+	side->epoch = TRAFFIC;
+	const int found = find_keys(s, side);
+	if (found == 1)
+		side->skips = side->guessed = true;
+	else
+		side->epoch = HANDSHAKE;
+	return found;
+}
+
+/* Whether an encrypted record can be decrypted now. False if it waits, or if the stream has failed. */
+static bool ready_to_open(struct tls_stream *s, struct side *side)
+{
+	if (side->keyed)
+		return true;
+	const int found = find_keys(s, side);
+	if (found)
+		return found == 1;
+	/* both ends know all secrets, and have logged them, before the client sends its first encrypted record */
+	if (side == &s->server && !s->client_encrypted)
+		return false;
+	if (!is_tls13(s) || side->epoch != HANDSHAKE || (side == &s->server && s->early_waits)) {
+		no_keys(s, label_of(s, side));
+		return false;
+	}
+	const int guessed = guess_keys(s, side);
+	if (guessed == 0)
+		no_keys(s, label_of(s, side));
+	return guessed == 1;
+}
+
+/* Whether the first record of a side, of this type, can be handled now. */
+static bool ready(struct tls_stream *s, struct side *side, uint8_t type)
+{
+	if (s->progress != BOTH_KNOWN) {
+		const bool servers_turn = s->progress == CLIENT_KNOWN;
+		return side == &s->server ? servers_turn : !servers_turn || type == TLS_ALERT;
+	}
+	if (!is_tls13(s))
+		return !side->encrypted || ready_to_open(s, side);
+	if (type != TLS_APPLICATION)
+		return true;
+	return !(side == &s->client && s->early_waits) && ready_to_open(s, side);
+}
+
+/* ---- handshake messages ---- */
+
+static int take_client_hello(struct tls_stream *s, struct slice body)
+{
+	struct tls_client_hello hello;
+	if (!tls_client_hello_read(&hello, (const uint8_t *)body.data, body.len))
+		return broken(s, "the client's hello is malformed");
+	if (s->progress == RETRY_KNOWN && memcmp(hello.random, s->client_hello.random, TLS_RANDOM_SIZE) != 0)
+		return broken(s, "the client's second hello has another random");
+	s->client_hello = hello;
+	s->progress = CLIENT_KNOWN;
+	s->changed = true;
+	return 0;
+}
+
+static int take_server_hello(struct tls_stream *s, struct slice body)
+{
+	struct tls_server_hello *hello = &s->server_hello;
+	if (!tls_server_hello_read(hello, (const uint8_t *)body.data, body.len))
+		return broken(s, "the server's hello is malformed");
+	if (hello->version != TLS_1_2 && hello->version != TLS_1_3)
+		return fail(s, TLS_STREAM_UNSUPPORTED, "a version other than TLS 1.2 and 1.3");
+	s->changed = true;
+	if (hello->retry && hello->version == TLS_1_3) {
+		if (s->retried)
+			return broken(s, "the server has asked for a hello twice");
+		s->retried = true;
+		s->progress = RETRY_KNOWN;
+		return 0;
+	}
+	s->suite = tls_suite_find(hello->suite);
+	if (!s->suite)
+		return fail(s, TLS_STREAM_UNSUPPORTED, "a cipher suite without AES-GCM, AES-CCM or ChaCha20-Poly1305");
+	if (s->suite->tls13 != (hello->version == TLS_1_3))
+		return broken(s, "the cipher suite is one of another version");
+	s->progress = BOTH_KNOWN;
+	s->client.epoch = s->server.epoch = s->suite->tls13 ? HANDSHAKE : TRAFFIC;
+	s->early_waits = s->suite->tls13 && s->client_hello.early_data;
+	return 0;
+}
+
+/* RFC 8446 section 4.2.10: after rejecting 0-RTT, a server skips records until one has the handshake's key. */
+static int take_extensions(struct tls_stream *s, struct slice body)
+{
+	bool accepted;
+	if (!tls_encrypted_extensions_read(&accepted, (const uint8_t *)body.data, body.len))
+		return broken(s, "the server's encrypted extensions are malformed");
+	if (!s->early_waits)
+		return 0;
+	s->early_waits = false;
+	s->changed = true;
+	s->client.epoch = accepted ? EARLY : HANDSHAKE;
+	s->client.skips = !accepted;
+	return 0;
+}
+
+static void enter(struct side *side, enum epoch epoch)
+{
+	side->epoch = epoch;
+	side->keyed = false;
+}
+
+/* A message of TLS 1.3 in an encrypted record. 1: the sender's keys change behind it. */
+static int take_message13(struct tls_stream *s, struct side *side, struct slice body)
+{
+	const uint8_t type = side->message.type;
+	if (type == TLS_ENCRYPTED_EXTENSIONS && side == &s->server && side->epoch == HANDSHAKE)
+		return take_extensions(s, body);
+	if (side->epoch == EARLY) {
+		if (type != TLS_END_OF_EARLY_DATA)
+			return broken(s, "a handshake message has the keys of 0-RTT data");
+		enter(side, HANDSHAKE);
+		return 1;
+	}
+	if (type == TLS_FINISHED && side->epoch == HANDSHAKE) {
+		enter(side, TRAFFIC);
+		return 1;
+	}
+	if (type == TLS_KEY_UPDATE && side->epoch == TRAFFIC)
+		return tls_opener_set_next(&side->opener) ? 1 : no_memory(s);
+	return 0;
+}
+
+/* 1: as above. */
+static int take_message(struct tls_stream *s, struct side *side)
+{
+	const uint8_t type = side->message.type;
+	const struct slice body = buffer_all(&side->message.body);
+	if (s->progress == BOTH_KNOWN) {
+		if (is_tls13(s))
+			return take_message13(s, side, body);
+		if (side->encrypted && type == TLS_CLIENT_HELLO)
+			return fail(s, TLS_STREAM_UNSUPPORTED, "renegotiation");
+		return 0;
+	}
+	if (side == &s->client)
+		return type == TLS_CLIENT_HELLO ? take_client_hello(s, body)
+		                                : broken(s, "the client's first message is no hello");
+	if (type == TLS_HELLO_REQUEST)
+		return 0;
+	return type == TLS_SERVER_HELLO ? take_server_hello(s, body) : broken(s, "the server's first message is no hello");
+}
+
+static int take_handshake(struct tls_stream *s, struct side *side, const uint8_t *bytes, size_t len)
+{
+	while (len) {
+		const enum progress before = s->progress;
+		const int64_t used = tls_message_take(&side->message, bytes, len, KEPT);
+		if (used < 0)
+			return side->message.body.failed ? no_memory(s) : broken(s, "a handshake message is too long");
+		bytes += used;
+		len -= (size_t)used;
+		if (!side->message.complete)
+			continue;
+		const int changed = take_message(s, side);
+		if (changed < 0)
+			return -1;
+		/* RFC 8446 section 5.1: the record ends where the keys change; a hello of TLS 1.2 does not change them */
+		if (len && (changed || (s->progress != before && (s->progress != BOTH_KNOWN || is_tls13(s)))))
+			return broken(s, "a record continues behind a change of keys");
+	}
+	return 0;
+}
+
+/* ---- records ---- */
+
+static int take_alert(struct tls_stream *s, struct side *side, const uint8_t *bytes, size_t len, int64_t t_ns)
+{
+	if (len != 2)
+		return broken(s, "an alert is malformed");
+	const bool warning = is_tls13(s) ? bytes[1] == USER_CANCELED : bytes[0] == 1;
+	if (warning && bytes[1] != CLOSE_NOTIFY)
+		return 0;
+	side->closed = true;
+	if (s->sink->closed && s->sink->closed(s->data, side == &s->server, bytes[1], t_ns) != 0)
+		return fail(s, TLS_STREAM_STOPPED, "stopped by its reader");
+	return 0;
+}
+
+static int take_change_cipher(struct tls_stream *s, struct side *side, const uint8_t *bytes, size_t len)
+{
+	if (len != 1 || bytes[0] != 1)
+		return broken(s, "a change_cipher_spec record is malformed");
+	if (s->progress == BOTH_KNOWN && !is_tls13(s)) {
+		if (tls_message_begun(&side->message))
+			return broken(s, "a handshake message continues behind a change of keys");
+		side->encrypted = true;
+	}
+	return 0;
+}
+
+static int take_clear(struct tls_stream *s, struct side *side, const struct tls_record *r)
+{
+	const uint8_t *content = r->bytes + TLS_HEADER_SIZE;
+	const size_t len = r->len - TLS_HEADER_SIZE;
+	if (len > PLAIN_MOST)
+		return broken(s, "a record is too long");
+	switch (r->bytes[0]) {
+	case TLS_CHANGE_CIPHER:
+		return take_change_cipher(s, side, content, len);
+	case TLS_ALERT:
+		return side->epoch == TRAFFIC && side->keyed ? broken(s, "an alert is not encrypted")
+		                                             : take_alert(s, side, content, len, r->t_ns);
+	case TLS_HANDSHAKE:
+		return is_tls13(s) ? broken(s, "a handshake message is not encrypted") : take_handshake(s, side, content, len);
+	default: /* 0-RTT data, rejected by a HelloRetryRequest */
+		return side == &s->client && s->progress == RETRY_KNOWN
+		           ? 0
+		           : broken(s, "application data comes before the handshake ends");
+	}
+}
+
+static int take_data(struct tls_stream *s, struct side *side, const uint8_t *bytes, size_t len, int64_t t_ns)
+{
+	if (side->epoch == HANDSHAKE)
+		return broken(s, "application data has the keys of the handshake");
+	if (len && s->sink->plain(s->data, side == &s->server, (const char *)bytes, len, t_ns) != 0)
+		return fail(s, TLS_STREAM_STOPPED, "stopped by its reader");
+	return 0;
+}
+
+static int take_content(struct tls_stream *s, struct side *side, uint8_t type, struct slice content, int64_t t_ns)
+{
+	const uint8_t *bytes = (const uint8_t *)content.data;
+	if (content.len > PLAIN_MOST)
+		return broken(s, "a record is too long");
+	switch (type) {
+	case TLS_APPLICATION:
+		return take_data(s, side, bytes, content.len, t_ns);
+	case TLS_HANDSHAKE:
+		return take_handshake(s, side, bytes, content.len);
+	case TLS_ALERT:
+		return take_alert(s, side, bytes, content.len, t_ns);
+	case TLS_CHANGE_CIPHER:
+		if (!is_tls13(s))
+			return fail(s, TLS_STREAM_UNSUPPORTED, "renegotiation");
+	}
+	return broken(s, "the content of a record has an unknown type");
+}
+
+static int skip(struct tls_stream *s, struct side *side, size_t len)
+{
+	side->skipped += len;
+	if (side == &s->client && side->guessed)
+		s->changed = s->client_encrypted = true;
+	return side->skipped <= TLS_SKIPPED_MOST ? 0 : broken(s, "records do not authenticate by the key log's secret");
+}
+
+static int take_encrypted(struct tls_stream *s, struct side *side, const struct tls_record *r, uint8_t *room)
+{
+	uint8_t *plain, type = r->bytes[0];
+	int64_t len = tls_opener_open(&side->opener, r->bytes, r->len, room, &plain);
+	if (len < 0)
+		return side->skips ? skip(s, side, r->len) : broken(s, "a record does not authenticate");
+	side->skips = false;
+	if (side == &s->client && side->epoch != EARLY && !s->client_encrypted)
+		s->changed = s->client_encrypted = true;
+	if (is_tls13(s)) { /* RFC 8446 section 5.4: zeros behind the type are padding */
+		while (len && !plain[len - 1])
+			len--;
+		if (!len)
+			return broken(s, "the content of a record has no type");
+		type = plain[--len];
+	}
+	return take_content(s, side, type, (struct slice){(const char *)plain, (size_t)len}, r->t_ns);
+}
+
+/* `direct`: the record is in memory of the caller, and nothing waits. */
+static void take_record(struct tls_stream *s, struct side *side, const struct tls_record *r, bool direct)
+{
+	const bool encrypted = is_tls13(s) ? r->bytes[0] == TLS_APPLICATION : side->encrypted;
+	uint8_t *room = NULL;
+	if (side->closed)
+		return;
+	if (!encrypted)
+		take_clear(s, side, r);
+	else if (direct && !(room = tls_input_room(&side->input, r->len)))
+		no_memory(s);
+	else
+		take_encrypted(s, side, r, room);
+}
+
+/* ---- order ---- */
+
+/* Handles the records of a side up to one with a reason to wait. True: there was one. */
+static bool drain(struct tls_stream *s, struct side *side)
+{
+	struct tls_record r;
+	bool any = false;
+	while (s->state == TLS_STREAM_MORE && tls_input_first(&side->input, &r) && ready(s, side, r.bytes[0])) {
+		take_record(s, side, &r, false);
+		tls_input_drop(&side->input);
+		any = true;
+		if (s->changed)
+			break;
+	}
+	return any;
+}
+
+static void settle(struct tls_stream *s)
+{
+	bool any = true;
+	while (any && s->state == TLS_STREAM_MORE) {
+		s->changed = false;
+		any = drain(s, &s->client);
+		any |= drain(s, &s->server);
+	}
+}
+
+/* More bytes wait than may. */
+static void give_up(struct tls_stream *s, const struct side *side)
+{
+	if (s->progress != BOTH_KNOWN)
+		broken(s, side == &s->client ? "the server's hello is missing" : "the client's hello is missing");
+	else if (side == &s->client && s->early_waits)
+		no_keys(s, TLS_SERVER_HANDSHAKE);
+	else
+		no_keys(s, label_of(s, side));
+}
+
+static void add(struct tls_stream *s, struct side *side, const char *bytes, size_t len, int64_t t_ns)
+{
+	switch (tls_input_add(&side->input, bytes, len, t_ns)) {
+	case TLS_NO_MEMORY:
+		no_memory(s);
+		break;
+	case TLS_MALFORMED:
+		broken(s, "bytes are not a record of TLS");
+		break;
+	case TLS_ADDED:
+		settle(s);
+		struct tls_record r;
+		if (tls_input_first(&side->input, &r) && tls_input_waiting(&side->input) > TLS_WAIT_MOST)
+			give_up(s, side);
+	}
+}
+
+/* Takes a complete record in the caller's bytes, without copying it. Returns its size; 0: it has to be added.
+ */
+static size_t take_direct(struct tls_stream *s, struct side *side, struct slice bytes, int64_t t_ns)
+{
+	if (tls_input_waiting(&side->input))
+		return 0;
+	const int64_t size = tls_record_size(bytes.data, bytes.len);
+	if (size <= 0 || (size_t)size > bytes.len || !ready(s, side, (uint8_t)bytes.data[0]))
+		return 0;
+	/* with room to decrypt to, the record is not written */
+	const struct tls_record r = {(uint8_t *)(uintptr_t)bytes.data, (size_t)size, t_ns};
+	take_record(s, side, &r, true);
+	if (s->changed)
+		settle(s);
+	return (size_t)size;
+}
+
+enum tls_stream_state tls_stream_bytes(struct tls_stream *s, bool from_server, const char *bytes, size_t len,
+                                       int64_t t_ns)
+{
+	struct side *side = from_server ? &s->server : &s->client;
+	struct tls_record r;
+	while (len && s->state == TLS_STREAM_MORE && !side->closed) {
+		size_t used = take_direct(s, side, (struct slice){bytes, len}, t_ns);
+		if (!used && s->state == TLS_STREAM_MORE) {
+			const size_t most = tls_input_first(&side->input, &r) ? TLS_WAIT_MOST : tls_input_missing(&side->input);
+			used = len < most ? len : most;
+			add(s, side, bytes, used, t_ns);
+		}
+		bytes += used;
+		len -= used;
+	}
+	return s->state;
+}
+
+enum tls_stream_state tls_stream_end(struct tls_stream *s)
+{
+	struct side *const sides[] = {&s->client, &s->server};
+	struct tls_record r;
+	settle(s);
+	for (int i = 0; i < 2 && s->progress == BOTH_KNOWN; i++) {
+		if (tls_input_first(&sides[i]->input, &r))
+			give_up(s, sides[i]);
+		else if (sides[i]->guessed && sides[i]->skips && sides[i]->skipped)
+			no_keys(s, i ? TLS_SERVER_HANDSHAKE : TLS_CLIENT_HANDSHAKE);
+	}
+	return s->state;
+}
+
+/* ---- the stream ---- */
+
+struct tls_stream *tls_stream_new(struct tls_keys *keys, const struct tls_sink *sink, void *data)
+{
+	struct tls_stream *s = calloc(1, sizeof *s);
+	if (!s)
+		return NULL;
+	s->keys = keys;
+	s->sink = sink;
+	s->data = data;
+	s->fault = "";
+	return s;
+}
+
+const char *tls_stream_fault(const struct tls_stream *s)
+{
+	return s->fault;
+}
+
+static void append_version(struct buffer *text, uint16_t version)
+{
+	if (version > 0x0300 && version <= TLS_1_3)
+		buffer_format(text, "TLS 1.%d", version - 0x0301);
+	else
+		buffer_format(text, version == 0x0300 ? "SSL 3.0" : "version 0x%04x", version);
+}
+
+void tls_stream_why(const struct tls_stream *s, char *to, size_t size)
+{
+	struct buffer text = {0};
+	char room[TLS_SUITE_NAME];
+	buffer_text(&text, s->fault);
+	if (s->state == TLS_STREAM_NO_KEYS)
+		buffer_format(&text, " (%s)", tls_label_name(s->missing));
+	if (s->server_hello.version) {
+		buffer_text(&text, ": ");
+		append_version(&text, s->server_hello.version);
+		buffer_format(&text, ", %s", tls_suite_name(s->server_hello.suite, room));
+	}
+	if (s->client_hello.server_name[0])
+		buffer_format(&text, "%s server %s", s->server_hello.version ? "," : ":", s->client_hello.server_name);
+	if (s->progress != NOTHING) {
+		buffer_format(&text, "%s client random ",
+		              s->server_hello.version || s->client_hello.server_name[0] ? "," : ":");
+		for (size_t i = 0; i < TLS_RANDOM_SIZE; i++)
+			buffer_format(&text, "%02x", s->client_hello.random[i]);
+	}
+	safe_text(to, size, text.failed ? slice_of(s->fault) : buffer_all(&text));
+	buffer_release(&text);
+}
+
+const char *tls_stream_server_name(const struct tls_stream *s)
+{
+	return s->client_hello.server_name;
+}
+
+void tls_stream_free(struct tls_stream *s)
+{
+	if (!s)
+		return;
+	struct side *const sides[] = {&s->client, &s->server};
+	for (int i = 0; i < 2; i++) {
+		tls_input_release(&sides[i]->input);
+		tls_opener_release(&sides[i]->opener);
+		tls_message_release(&sides[i]->message);
+	}
+	free(s);
+}
