@@ -365,12 +365,12 @@ mutants: ## change one thing in a source at a time, and list what no test notice
 	$(Q)tests/mutants/mutate.py .build/mutants -n $(MUTANTS) $(FILES)
 
 # The servers and clients used as baselines of benchmarks.
-bench_tools := $(addprefix $(BUILD)/bench/,rawserver bareclient sleeper recordgen)
+bench_tools := $(addprefix $(BUILD)/bench/,rawserver bareclient sleeper recordgen decrypt)
 $(BUILD)/tests/bench/%.o: room_cflags = -Iipf-sim
 $(BUILD)/bench/rawserver: $(addprefix $(BUILD)/tests/,bench/rawserver.o bench/rawanswer.o bench/rawtls.o bench/sendlog.o) \
 	$(BUILD)/ipf-sim/timers.o
 $(BUILD)/bench/bareclient: $(BUILD)/tests/bench/bareclient.o $(BUILD)/tests/bench/rawtls.o
-$(BUILD)/bench/rawserver $(BUILD)/bench/bareclient: bench_libs = $(call libs_of,libssl)
+$(BUILD)/bench/rawserver $(BUILD)/bench/bareclient $(BUILD)/bench/decrypt: bench_libs = $(call libs_of,libssl)
 $(BUILD)/bench/%: $(BUILD)/tests/bench/%.o $(BUILD)/libipf.a
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(all_ldflags) -o $@ $(filter %.o,$^) $(BUILD)/libipf.a $(bench_libs) $(libs_lib)
