@@ -2,7 +2,7 @@
  * Zero-initialise it, and set keys whenever they change:
  *
  *     struct tls_opener o = {0};
- *     if (!tls_opener_set_traffic(&o, suite, secret)) …            // TLS 1.3: out of memory
+ *     if (!tls_opener_set_traffic(&o, suite, secret)) …            // TLS 1.3: OpenSSL refuses
  *     if (!tls_opener_set_master(&o, suite, &master, from_server)) …   // TLS 1.2
  *     int64_t got = tls_opener_open(&o, record, len, room, &plain);
  *     if (got < 0) …                                               // the record does not authenticate
@@ -39,7 +39,8 @@ struct tls_master {
 	uint8_t client_random[TLS_RANDOM_SIZE], server_random[TLS_RANDOM_SIZE];
 };
 
-/* False: out of memory. The secret has suite->hash_len bytes. */
+/* False: OpenSSL refuses, out of memory or without the cipher; its error queue has the reason. The secret has
+ * suite->hash_len bytes. */
 bool tls_opener_set_traffic(struct tls_opener *o, const struct tls_suite *suite, const uint8_t *secret);
 bool tls_opener_set_master(struct tls_opener *o, const struct tls_suite *suite, const struct tls_master *master,
                            bool from_server);

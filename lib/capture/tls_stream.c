@@ -5,6 +5,7 @@
 #include "capture/tls_opener.h"
 #include "safe_text.h"
 
+#include <openssl/err.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,6 +81,14 @@ static int no_keys(struct tls_stream *s, enum tls_label label)
 	return fail(s, TLS_STREAM_NO_KEYS, "the key log lacks a secret");
 }
 
+/* OpenSSL has refused to set keys. */
+static int no_cipher(struct tls_stream *s)
+{
+	const bool memory = ERR_GET_REASON(ERR_peek_error()) == ERR_R_MALLOC_FAILURE;
+	ERR_clear_error();
+	return memory ? no_memory(s) : fail(s, TLS_STREAM_UNSUPPORTED, "a cipher that this OpenSSL does not provide");
+}
+
 static bool is_tls13(const struct tls_stream *s)
 {
 	return s->progress == BOTH_KNOWN && s->server_hello.version == TLS_1_3;
@@ -117,7 +126,7 @@ static int find_keys(struct tls_stream *s, struct side *side)
 	}
 	OPENSSL_cleanse(&master, sizeof master);
 	side->keyed = good;
-	return good ? 1 : no_memory(s);
+	return good ? 1 : no_cipher(s);
 }
 
 /* Without the handshake's secret, its records are passed over until the traffic secret fits. */
@@ -246,7 +255,7 @@ static int take_message13(struct tls_stream *s, struct side *side, struct slice 
 		return 1;
 	}
 	if (type == TLS_KEY_UPDATE && side->epoch == TRAFFIC)
-		return tls_opener_set_next(&side->opener) ? 1 : no_memory(s);
+		return tls_opener_set_next(&side->opener) ? 1 : no_cipher(s);
 	return 0;
 }
 
@@ -540,23 +549,34 @@ static void append_version(struct buffer *text, uint16_t version)
 		buffer_format(text, version == 0x0300 ? "SSL 3.0" : "version 0x%04x", version);
 }
 
+/* Begins a fact of the connection. */
+static void next_fact(struct buffer *text, bool *first)
+{
+	if (text->len)
+		buffer_text(text, *first ? ": " : ", ");
+	*first = false;
+}
+
 void tls_stream_why(const struct tls_stream *s, char *to, size_t size)
 {
 	struct buffer text = {0};
 	char room[TLS_SUITE_NAME];
+	bool first = true;
 	buffer_text(&text, s->fault);
 	if (s->state == TLS_STREAM_NO_KEYS)
 		buffer_format(&text, " (%s)", tls_label_name(s->missing));
 	if (s->server_hello.version) {
-		buffer_text(&text, ": ");
+		next_fact(&text, &first);
 		append_version(&text, s->server_hello.version);
 		buffer_format(&text, ", %s", tls_suite_name(s->server_hello.suite, room));
 	}
-	if (s->client_hello.server_name[0])
-		buffer_format(&text, "%s server %s", s->server_hello.version ? "," : ":", s->client_hello.server_name);
+	if (s->client_hello.server_name[0]) {
+		next_fact(&text, &first);
+		buffer_format(&text, "server %s", s->client_hello.server_name);
+	}
 	if (s->progress != NOTHING) {
-		buffer_format(&text, "%s client random ",
-		              s->server_hello.version || s->client_hello.server_name[0] ? "," : ":");
+		next_fact(&text, &first);
+		buffer_text(&text, "client random ");
 		for (size_t i = 0; i < TLS_RANDOM_SIZE; i++)
 			buffer_format(&text, "%02x", s->client_hello.random[i]);
 	}

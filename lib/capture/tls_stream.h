@@ -49,7 +49,7 @@ struct tls_sink {
 enum tls_stream_state {
 	TLS_STREAM_MORE,        /* decrypted as far as possible */
 	TLS_STREAM_NO_KEYS,     /* the key log lacks a secret of this connection */
-	TLS_STREAM_UNSUPPORTED, /* a version before TLS 1.2, another suite, renegotiation */
+	TLS_STREAM_UNSUPPORTED, /* a version before TLS 1.2, another suite, renegotiation, an OpenSSL without the cipher */
 	TLS_STREAM_BROKEN,      /* malformed, or a record does not authenticate: lost bytes, or a wrong key log */
 	TLS_STREAM_STOPPED,     /* the sink has refused */
 	TLS_STREAM_NO_MEMORY
@@ -72,7 +72,8 @@ enum tls_stream_state tls_stream_end(struct tls_stream *s);
 const char *tls_stream_fault(const struct tls_stream *s);
 
 /* Writes the reason with the known facts of the connection, safe for a terminal, such as "the key log lacks a secret
- * (CLIENT_TRAFFIC_SECRET_0): TLS 1.3, TLS_AES_128_GCM_SHA256, server api.test, client random 01…". */
+ * (CLIENT_TRAFFIC_SECRET_0): TLS 1.3, TLS_AES_128_GCM_SHA256, server api.test, client random 01…". Without a failure,
+ * the facts alone. */
 void tls_stream_why(const struct tls_stream *s, char *to, size_t size);
 
 /* The name of the server in the client's hello, "" if there is none. It can have any bytes but NUL, see safe_text.h. */

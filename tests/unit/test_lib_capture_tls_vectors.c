@@ -195,6 +195,7 @@ static void counts_up(const struct buffer *plain, size_t from, size_t count)
 static void the_full_handshake_of_rfc_8448_is_decrypted(void **state)
 {
 	(void)state;
+	char why[TLS_WHY_SIZE];
 	struct rig r = rig_new(full_keys);
 	assert_int_equal(give_flights(&r, full, COUNT(full)), TLS_STREAM_MORE);
 	const struct heard *c = &r.heard->sides[CLIENT], *s = &r.heard->sides[SERVER];
@@ -205,6 +206,9 @@ static void the_full_handshake_of_rfc_8448_is_decrypted(void **state)
 	assert_string_equal(tls_stream_server_name(r.stream), "server");
 	assert_int_equal(tls_stream_end(r.stream), TLS_STREAM_MORE);
 	assert_string_equal(tls_stream_fault(r.stream), "");
+	tls_stream_why(r.stream, why, sizeof why);
+	assert_string_equal(why, "TLS 1.3, TLS_AES_128_GCM_SHA256, server server, client random "
+	                         "cb34ecb1e78163ba1c38c6dacb196a6dffa21a8d9912ec18a2ef6283024dece7");
 	rig_free(&r);
 }
 
@@ -502,6 +506,18 @@ static void records_without_a_fitting_secret_are_skipped_up_to_a_limit(void **st
 	rig_free(&r);
 }
 
+/* As in an OpenSSL restricted to a module without the cipher. */
+static void a_cipher_missing_from_openssl_is_unsupported(void **state)
+{
+	(void)state;
+	struct rig r = rig_new(full_keys);
+	assert_int_equal(EVP_set_default_properties(NULL, "provider=absent"), 1);
+	assert_int_equal(give_flights(&r, full, FULL_HANDSHAKE), TLS_STREAM_UNSUPPORTED);
+	assert_int_equal(EVP_set_default_properties(NULL, ""), 1);
+	assert_string_equal(tls_stream_fault(r.stream), "a cipher that this OpenSSL does not provide");
+	rig_free(&r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -519,6 +535,7 @@ int main(void)
 		cmocka_unit_test(bytes_that_wait_are_bounded),
 		cmocka_unit_test(traffic_secrets_without_a_fitting_record_are_no_keys),
 		cmocka_unit_test(records_without_a_fitting_secret_are_skipped_up_to_a_limit),
+		cmocka_unit_test(a_cipher_missing_from_openssl_is_unsupported),
 		cmocka_unit_test(a_hello_is_recognised_by_its_first_bytes),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
