@@ -55,38 +55,40 @@ struct tls_stream {
 	bool changed;          /* records of the other direction may no longer have to wait */
 };
 
-static int fail(struct tls_stream *s, enum tls_stream_state state, const char *fault)
+/* The first failure stays. */
+static void fail(struct tls_stream *s, enum tls_stream_state state, const char *fault)
 {
-	if (s->state == TLS_STREAM_MORE) {
-		s->state = state;
-		s->fault = fault;
-	}
-	return -1;
+	if (s->state != TLS_STREAM_MORE)
+		return;
+	s->state = state;
+	s->fault = fault;
 }
 
-static int broken(struct tls_stream *s, const char *fault)
+static void broken(struct tls_stream *s, const char *fault)
 {
-	return fail(s, TLS_STREAM_BROKEN, fault);
+	fail(s, TLS_STREAM_BROKEN, fault);
 }
 
-static int no_memory(struct tls_stream *s)
+static void no_memory(struct tls_stream *s)
 {
-	return fail(s, TLS_STREAM_NO_MEMORY, "out of memory");
+	fail(s, TLS_STREAM_NO_MEMORY, "out of memory");
 }
 
-static int no_keys(struct tls_stream *s, enum tls_label label)
+static void no_keys(struct tls_stream *s, enum tls_label label)
 {
 	if (s->state == TLS_STREAM_MORE)
 		s->missing = label;
-	return fail(s, TLS_STREAM_NO_KEYS, "the key log lacks a secret");
+	fail(s, TLS_STREAM_NO_KEYS, "the key log lacks a secret");
 }
 
 /* OpenSSL has refused to set keys. */
-static int no_cipher(struct tls_stream *s)
+static void no_cipher(struct tls_stream *s)
 {
-	const bool memory = ERR_GET_REASON(ERR_peek_error()) == ERR_R_MALLOC_FAILURE;
+	if (ERR_GET_REASON(ERR_peek_error()) == ERR_R_MALLOC_FAILURE)
+		no_memory(s);
+	else
+		fail(s, TLS_STREAM_UNSUPPORTED, "a cipher that this OpenSSL does not provide");
 	ERR_clear_error();
-	return memory ? no_memory(s) : fail(s, TLS_STREAM_UNSUPPORTED, "a cipher that this OpenSSL does not provide");
 }
 
 static bool is_tls13(const struct tls_stream *s)
@@ -126,7 +128,9 @@ static int find_keys(struct tls_stream *s, struct side *side)
 	}
 	OPENSSL_cleanse(&master, sizeof master);
 	side->keyed = good;
-	return good ? 1 : no_cipher(s);
+	if (!good)
+		no_cipher(s);
+	return good ? 1 : -1;
 }
 
 /* Without the handshake's secret, its records are passed over until the traffic secret fits. */
@@ -152,7 +156,7 @@ static bool ready_to_open(struct tls_stream *s, struct side *side)
 	/* both ends know all secrets, and have logged them, before the client sends its first encrypted record */
 	if (side == &s->server && !s->client_encrypted)
 		return false;
-	if (!is_tls13(s) || side->epoch != HANDSHAKE || (side == &s->server && s->early_waits)) {
+	if (!is_tls13(s) || side->epoch != HANDSHAKE) {
 		no_keys(s, label_of(s, side));
 		return false;
 	}
@@ -178,229 +182,241 @@ static bool ready(struct tls_stream *s, struct side *side, uint8_t type)
 
 /* ---- handshake messages ---- */
 
-static int take_client_hello(struct tls_stream *s, struct slice body)
+static void take_client_hello(struct tls_stream *s, struct slice body)
 {
 	struct tls_client_hello hello;
-	if (!tls_client_hello_read(&hello, (const uint8_t *)body.data, body.len))
-		return broken(s, "the client's hello is malformed");
-	if (s->progress == RETRY_KNOWN && memcmp(hello.random, s->client_hello.random, TLS_RANDOM_SIZE) != 0)
-		return broken(s, "the client's second hello has another random");
-	s->client_hello = hello;
-	s->progress = CLIENT_KNOWN;
-	s->changed = true;
-	return 0;
+	if (!tls_client_hello_read(&hello, (const uint8_t *)body.data, body.len)) {
+		broken(s, "the client's hello is malformed");
+	} else if (s->progress == RETRY_KNOWN && memcmp(hello.random, s->client_hello.random, TLS_RANDOM_SIZE) != 0) {
+		broken(s, "the client's second hello has another random");
+	} else {
+		s->client_hello = hello;
+		s->progress = CLIENT_KNOWN;
+		s->changed = true;
+	}
 }
 
-static int take_server_hello(struct tls_stream *s, struct slice body)
+static void take_suite(struct tls_stream *s)
+{
+	const bool tls13 = s->server_hello.version == TLS_1_3;
+	s->suite = tls_suite_find(s->server_hello.suite);
+	if (!s->suite) {
+		fail(s, TLS_STREAM_UNSUPPORTED, "a cipher suite without AES-GCM, AES-CCM or ChaCha20-Poly1305");
+	} else if (s->suite->tls13 != tls13) {
+		broken(s, "the cipher suite is one of another version");
+	} else {
+		s->progress = BOTH_KNOWN;
+		s->changed = true;
+		s->client.epoch = s->server.epoch = tls13 ? HANDSHAKE : TRAFFIC;
+		s->early_waits = tls13 && s->client_hello.early_data;
+	}
+}
+
+static void take_server_hello(struct tls_stream *s, struct slice body)
 {
 	struct tls_server_hello *hello = &s->server_hello;
-	if (!tls_server_hello_read(hello, (const uint8_t *)body.data, body.len))
-		return broken(s, "the server's hello is malformed");
-	if (hello->version != TLS_1_2 && hello->version != TLS_1_3)
-		return fail(s, TLS_STREAM_UNSUPPORTED, "a version other than TLS 1.2 and 1.3");
-	s->changed = true;
-	if (hello->retry && hello->version == TLS_1_3) {
-		if (s->retried)
-			return broken(s, "the server has asked for a hello twice");
-		s->retried = true;
+	if (!tls_server_hello_read(hello, (const uint8_t *)body.data, body.len)) {
+		broken(s, "the server's hello is malformed");
+	} else if (hello->version != TLS_1_2 && hello->version != TLS_1_3) {
+		fail(s, TLS_STREAM_UNSUPPORTED, "a version other than TLS 1.2 and 1.3");
+	} else if (!hello->retry || hello->version != TLS_1_3) {
+		take_suite(s);
+	} else if (s->retried) {
+		broken(s, "the server has asked for a hello twice");
+	} else {
+		s->retried = s->changed = true;
 		s->progress = RETRY_KNOWN;
-		return 0;
 	}
-	s->suite = tls_suite_find(hello->suite);
-	if (!s->suite)
-		return fail(s, TLS_STREAM_UNSUPPORTED, "a cipher suite without AES-GCM, AES-CCM or ChaCha20-Poly1305");
-	if (s->suite->tls13 != (hello->version == TLS_1_3))
-		return broken(s, "the cipher suite is one of another version");
-	s->progress = BOTH_KNOWN;
-	s->client.epoch = s->server.epoch = s->suite->tls13 ? HANDSHAKE : TRAFFIC;
-	s->early_waits = s->suite->tls13 && s->client_hello.early_data;
-	return 0;
 }
 
 /* RFC 8446 section 4.2.10: after rejecting 0-RTT, a server skips records until one has the handshake's key. */
-static int take_extensions(struct tls_stream *s, struct slice body)
+static void take_extensions(struct tls_stream *s, struct slice body)
 {
 	bool accepted;
-	if (!tls_encrypted_extensions_read(&accepted, (const uint8_t *)body.data, body.len))
-		return broken(s, "the server's encrypted extensions are malformed");
-	if (!s->early_waits)
-		return 0;
-	s->early_waits = false;
-	s->changed = true;
-	s->client.epoch = accepted ? EARLY : HANDSHAKE;
-	s->client.skips = !accepted;
-	return 0;
+	if (!tls_encrypted_extensions_read(&accepted, (const uint8_t *)body.data, body.len)) {
+		broken(s, "the server's encrypted extensions are malformed");
+	} else if (s->early_waits) {
+		s->early_waits = false;
+		s->changed = true;
+		s->client.epoch = accepted ? EARLY : HANDSHAKE;
+		s->client.skips = !accepted;
+	}
 }
 
-static void enter(struct side *side, enum epoch epoch)
+static bool enter(struct side *side, enum epoch epoch)
 {
 	side->epoch = epoch;
 	side->keyed = false;
+	return true;
 }
 
-/* A message of TLS 1.3 in an encrypted record. 1: the sender's keys change behind it. */
-static int take_message13(struct tls_stream *s, struct side *side, struct slice body)
+/* A message of TLS 1.3 in an encrypted record. True: the sender's keys change behind it. */
+static bool take_message13(struct tls_stream *s, struct side *side, struct slice body)
 {
 	const uint8_t type = side->message.type;
-	if (type == TLS_ENCRYPTED_EXTENSIONS && side == &s->server && side->epoch == HANDSHAKE)
-		return take_extensions(s, body);
+	if (side->epoch == EARLY && type == TLS_END_OF_EARLY_DATA)
+		return enter(side, HANDSHAKE);
+	if (side->epoch == HANDSHAKE && type == TLS_FINISHED)
+		return enter(side, TRAFFIC);
 	if (side->epoch == EARLY) {
-		if (type != TLS_END_OF_EARLY_DATA)
-			return broken(s, "a handshake message has the keys of 0-RTT data");
-		enter(side, HANDSHAKE);
-		return 1;
+		broken(s, "a handshake message has the keys of 0-RTT data");
+	} else if (side->epoch == TRAFFIC && type == TLS_KEY_UPDATE) {
+		if (!tls_opener_set_next(&side->opener))
+			no_cipher(s);
+		return true;
+	} else if (side->epoch == HANDSHAKE && type == TLS_ENCRYPTED_EXTENSIONS && side == &s->server) {
+		take_extensions(s, body);
 	}
-	if (type == TLS_FINISHED && side->epoch == HANDSHAKE) {
-		enter(side, TRAFFIC);
-		return 1;
-	}
-	if (type == TLS_KEY_UPDATE && side->epoch == TRAFFIC)
-		return tls_opener_set_next(&side->opener) ? 1 : no_cipher(s);
-	return 0;
+	return false;
 }
 
-/* 1: as above. */
-static int take_message(struct tls_stream *s, struct side *side)
+/* True: as above. */
+static bool take_message(struct tls_stream *s, struct side *side)
 {
 	const uint8_t type = side->message.type;
 	const struct slice body = buffer_all(&side->message.body);
+	if (is_tls13(s))
+		return take_message13(s, side, body);
 	if (s->progress == BOTH_KNOWN) {
-		if (is_tls13(s))
-			return take_message13(s, side, body);
 		if (side->encrypted && type == TLS_CLIENT_HELLO)
-			return fail(s, TLS_STREAM_UNSUPPORTED, "renegotiation");
-		return 0;
+			fail(s, TLS_STREAM_UNSUPPORTED, "renegotiation");
+	} else if (side == &s->client && type == TLS_CLIENT_HELLO) {
+		take_client_hello(s, body);
+	} else if (side == &s->server && type == TLS_SERVER_HELLO) {
+		take_server_hello(s, body);
+	} else if (side == &s->client || type != TLS_HELLO_REQUEST) {
+		broken(s, side == &s->client ? "the client's first message is no hello"
+		                             : "the server's first message is no hello");
 	}
-	if (side == &s->client)
-		return type == TLS_CLIENT_HELLO ? take_client_hello(s, body)
-		                                : broken(s, "the client's first message is no hello");
-	if (type == TLS_HELLO_REQUEST)
-		return 0;
-	return type == TLS_SERVER_HELLO ? take_server_hello(s, body) : broken(s, "the server's first message is no hello");
+	return false;
 }
 
-static int take_handshake(struct tls_stream *s, struct side *side, const uint8_t *bytes, size_t len)
+static void take_handshake(struct tls_stream *s, struct side *side, const uint8_t *bytes, size_t len)
 {
-	while (len) {
+	while (len && s->state == TLS_STREAM_MORE) {
 		const enum progress before = s->progress;
 		const int64_t used = tls_message_take(&side->message, bytes, len, KEPT);
-		if (used < 0)
-			return side->message.body.failed ? no_memory(s) : broken(s, "a handshake message is too long");
+		if (used < 0) {
+			if (side->message.body.failed)
+				no_memory(s);
+			broken(s, "a handshake message is too long");
+			return;
+		}
 		bytes += used;
 		len -= (size_t)used;
 		if (!side->message.complete)
 			continue;
-		const int changed = take_message(s, side);
-		if (changed < 0)
-			return -1;
+		const bool changed = take_message(s, side);
 		/* RFC 8446 section 5.1: the record ends where the keys change; a hello of TLS 1.2 does not change them */
 		if (len && (changed || (s->progress != before && (s->progress != BOTH_KNOWN || is_tls13(s)))))
-			return broken(s, "a record continues behind a change of keys");
+			broken(s, "a record continues behind a change of keys");
 	}
-	return 0;
 }
 
 /* ---- records ---- */
 
-static int take_alert(struct tls_stream *s, struct side *side, const uint8_t *bytes, size_t len, int64_t t_ns)
+static void take_alert(struct tls_stream *s, struct side *side, struct slice content, int64_t t_ns)
 {
-	if (len != 2)
-		return broken(s, "an alert is malformed");
-	const bool warning = is_tls13(s) ? bytes[1] == USER_CANCELED : bytes[0] == 1;
-	if (warning && bytes[1] != CLOSE_NOTIFY)
-		return 0;
+	if (content.len != 2) {
+		broken(s, "an alert is malformed");
+		return;
+	}
+	const uint8_t level = (uint8_t)content.data[0], alert = (uint8_t)content.data[1];
+	const bool warning = is_tls13(s) ? alert == USER_CANCELED : level == 1;
+	if (warning && alert != CLOSE_NOTIFY)
+		return;
 	side->closed = true;
-	if (s->sink->closed && s->sink->closed(s->data, side == &s->server, bytes[1], t_ns) != 0)
-		return fail(s, TLS_STREAM_STOPPED, "stopped by its reader");
-	return 0;
+	if (s->sink->closed && s->sink->closed(s->data, side == &s->server, alert, t_ns) != 0)
+		fail(s, TLS_STREAM_STOPPED, "stopped by its reader");
 }
 
-static int take_change_cipher(struct tls_stream *s, struct side *side, const uint8_t *bytes, size_t len)
+static void take_change_cipher(struct tls_stream *s, struct side *side, struct slice content)
 {
-	if (len != 1 || bytes[0] != 1)
-		return broken(s, "a change_cipher_spec record is malformed");
-	if (s->progress == BOTH_KNOWN && !is_tls13(s)) {
-		if (tls_message_begun(&side->message))
-			return broken(s, "a handshake message continues behind a change of keys");
+	if (!slice_is(content, "\1"))
+		broken(s, "a change_cipher_spec record is malformed");
+	else if (s->progress != BOTH_KNOWN || is_tls13(s))
+		return; /* for middleboxes */
+	else if (tls_message_begun(&side->message))
+		broken(s, "a handshake message continues behind a change of keys");
+	else
 		side->encrypted = true;
-	}
-	return 0;
 }
 
-static int take_clear(struct tls_stream *s, struct side *side, const struct tls_record *r)
+static void take_clear(struct tls_stream *s, struct side *side, const struct tls_record *r)
 {
-	const uint8_t *content = r->bytes + TLS_HEADER_SIZE;
-	const size_t len = r->len - TLS_HEADER_SIZE;
-	if (len > PLAIN_MOST)
-		return broken(s, "a record is too long");
-	switch (r->bytes[0]) {
-	case TLS_CHANGE_CIPHER:
-		return take_change_cipher(s, side, content, len);
-	case TLS_ALERT:
-		return side->epoch == TRAFFIC && side->keyed ? broken(s, "an alert is not encrypted")
-		                                             : take_alert(s, side, content, len, r->t_ns);
-	case TLS_HANDSHAKE:
-		return is_tls13(s) ? broken(s, "a handshake message is not encrypted") : take_handshake(s, side, content, len);
-	default: /* 0-RTT data, rejected by a HelloRetryRequest */
-		return side == &s->client && s->progress == RETRY_KNOWN
-		           ? 0
-		           : broken(s, "application data comes before the handshake ends");
-	}
+	const struct slice content = {(const char *)r->bytes + TLS_HEADER_SIZE, r->len - TLS_HEADER_SIZE};
+	const uint8_t type = r->bytes[0];
+	if (content.len > PLAIN_MOST)
+		broken(s, "a record is too long");
+	else if (type == TLS_CHANGE_CIPHER)
+		take_change_cipher(s, side, content);
+	else if (type == TLS_ALERT && side->epoch == TRAFFIC && side->keyed)
+		broken(s, "an alert is not encrypted");
+	else if (type == TLS_ALERT)
+		take_alert(s, side, content, r->t_ns);
+	else if (type == TLS_HANDSHAKE && is_tls13(s))
+		broken(s, "a handshake message is not encrypted");
+	else if (type == TLS_HANDSHAKE)
+		take_handshake(s, side, (const uint8_t *)content.data, content.len);
+	else if (side == &s->server || s->progress != RETRY_KNOWN) /* else 0-RTT data, rejected by a HelloRetryRequest */
+		broken(s, "application data comes before the handshake ends");
 }
 
-static int take_data(struct tls_stream *s, struct side *side, const uint8_t *bytes, size_t len, int64_t t_ns)
+static void take_data(struct tls_stream *s, struct side *side, struct slice content, int64_t t_ns)
 {
 	if (side->epoch == HANDSHAKE)
-		return broken(s, "application data has the keys of the handshake");
-	if (len && s->sink->plain(s->data, side == &s->server, (const char *)bytes, len, t_ns) != 0)
-		return fail(s, TLS_STREAM_STOPPED, "stopped by its reader");
-	return 0;
+		broken(s, "application data has the keys of the handshake");
+	else if (content.len && s->sink->plain(s->data, side == &s->server, content.data, content.len, t_ns) != 0)
+		fail(s, TLS_STREAM_STOPPED, "stopped by its reader");
 }
 
-static int take_content(struct tls_stream *s, struct side *side, uint8_t type, struct slice content, int64_t t_ns)
+static void take_content(struct tls_stream *s, struct side *side, uint8_t type, struct slice content, int64_t t_ns)
 {
-	const uint8_t *bytes = (const uint8_t *)content.data;
 	if (content.len > PLAIN_MOST)
-		return broken(s, "a record is too long");
-	switch (type) {
-	case TLS_APPLICATION:
-		return take_data(s, side, bytes, content.len, t_ns);
-	case TLS_HANDSHAKE:
-		return take_handshake(s, side, bytes, content.len);
-	case TLS_ALERT:
-		return take_alert(s, side, bytes, content.len, t_ns);
-	case TLS_CHANGE_CIPHER:
-		if (!is_tls13(s))
-			return fail(s, TLS_STREAM_UNSUPPORTED, "renegotiation");
-	}
-	return broken(s, "the content of a record has an unknown type");
+		broken(s, "a record is too long");
+	else if (type == TLS_APPLICATION)
+		take_data(s, side, content, t_ns);
+	else if (type == TLS_HANDSHAKE)
+		take_handshake(s, side, (const uint8_t *)content.data, content.len);
+	else if (type == TLS_ALERT)
+		take_alert(s, side, content, t_ns);
+	else if (type == TLS_CHANGE_CIPHER && !is_tls13(s))
+		fail(s, TLS_STREAM_UNSUPPORTED, "renegotiation");
+	else
+		broken(s, "the content of a record has an unknown type");
 }
 
-static int skip(struct tls_stream *s, struct side *side, size_t len)
+/* A record without the side's key, among records which may have another. */
+static void skip(struct tls_stream *s, struct side *side, size_t len)
 {
 	side->skipped += len;
 	if (side == &s->client && side->guessed)
 		s->changed = s->client_encrypted = true;
-	return side->skipped <= TLS_SKIPPED_MOST ? 0 : broken(s, "records do not authenticate by the key log's secret");
+	if (side->skipped > TLS_SKIPPED_MOST)
+		broken(s, "records do not authenticate by the key log's secret");
 }
 
-static int take_encrypted(struct tls_stream *s, struct side *side, const struct tls_record *r, uint8_t *room)
+static void take_encrypted(struct tls_stream *s, struct side *side, const struct tls_record *r, uint8_t *room)
 {
 	uint8_t *plain, type = r->bytes[0];
 	int64_t len = tls_opener_open(&side->opener, r->bytes, r->len, room, &plain);
-	if (len < 0)
-		return side->skips ? skip(s, side, r->len) : broken(s, "a record does not authenticate");
+	if (len < 0 && side->skips) {
+		skip(s, side, r->len);
+		return;
+	}
+	if (len < 0) {
+		broken(s, "a record does not authenticate");
+		return;
+	}
 	side->skips = false;
 	if (side == &s->client && side->epoch != EARLY && !s->client_encrypted)
 		s->changed = s->client_encrypted = true;
 	if (is_tls13(s)) { /* RFC 8446 section 5.4: zeros behind the type are padding */
 		while (len && !plain[len - 1])
 			len--;
-		if (!len)
-			return broken(s, "the content of a record has no type");
-		type = plain[--len];
+		type = len ? plain[--len] : 0;
 	}
-	return take_content(s, side, type, (struct slice){(const char *)plain, (size_t)len}, r->t_ns);
+	take_content(s, side, type, (struct slice){(const char *)plain, (size_t)len}, r->t_ns);
 }
 
 /* `direct`: the record is in memory of the caller, and nothing waits. */

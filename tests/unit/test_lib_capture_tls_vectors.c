@@ -243,6 +243,22 @@ static void early_data_without_its_secret_is_no_keys(void **state)
 	rig_free(&r);
 }
 
+/* Only the server's extensions say whether 0-RTT data counts. */
+static void early_data_without_the_servers_extensions_is_no_keys(void **state)
+{
+	(void)state;
+	char keys[1024], why[TLS_WHY_SIZE];
+	snprintf(keys, sizeof keys, "%s%s", resumed_early_key, resumed_keys);
+	memcpy(strstr(keys, "SERVER_HANDSHAKE"), "ABSENT", 6);
+	struct rig r = rig_new(keys);
+	assert_int_equal(give_flights(&r, resumed, COUNT(resumed)), TLS_STREAM_MORE);
+	assert_int_equal(tls_stream_end(r.stream), TLS_STREAM_NO_KEYS);
+	tls_stream_why(r.stream, why, sizeof why);
+	assert_non_null(strstr(why, "(SERVER_HANDSHAKE_TRAFFIC_SECRET)"));
+	assert_int_equal(r.heard->sides[CLIENT].plain.len + r.heard->sides[SERVER].plain.len, 0);
+	rig_free(&r);
+}
+
 static void bytes_of_any_pieces_and_order_give_the_same(void **state)
 {
 	(void)state;
@@ -354,7 +370,7 @@ static const struct refused {
 	size_t len;
 	const char *fault;
 } refused[] = {
-	{SERVER, "\0\0\0", 3, "the content of a record has no type"},
+	{SERVER, "\0\0\0", 3, "the content of a record has an unknown type"},
 	{SERVER, "data\x14", 5, "the content of a record has an unknown type"},
 	{CLIENT, "data\x18", 5, "the content of a record has an unknown type"},
 	{SERVER, "\x18\0\0\x01\0\x04\0\0\0\x16", 10, "a record continues behind a change of keys"},
@@ -439,6 +455,20 @@ static void alerts_end_a_direction(void **state)
 	rig_free(&r);
 }
 
+static void warnings_before_the_handshake_are_skipped(void **state)
+{
+	(void)state;
+	struct rig r = rig_new(full_keys);
+	struct buffer warning = bytes_of("15030300020170"), fatal = bytes_of("15030300020228");
+	give_flights(&r, full, 1);
+	assert_int_equal(give(&r, SERVER, &warning), TLS_STREAM_MORE);
+	assert_int_equal(r.heard->sides[SERVER].alert, -1); /* unrecognized_name */
+	assert_int_equal(give(&r, SERVER, &fatal), TLS_STREAM_MORE);
+	assert_int_equal(r.heard->sides[SERVER].alert, 40); /* handshake_failure */
+	assert_int_equal(tls_stream_end(r.stream), TLS_STREAM_MORE);
+	rig_free(&r);
+}
+
 static void a_sink_stops_the_stream(void **state)
 {
 	(void)state;
@@ -506,6 +536,31 @@ static void records_without_a_fitting_secret_are_skipped_up_to_a_limit(void **st
 	rig_free(&r);
 }
 
+static void other_versions_are_named(void **state)
+{
+	(void)state;
+	static const struct {
+		uint16_t version;
+		const char *why;
+	} cases[] = {
+		{0x0300, "a version other than TLS 1.2 and 1.3: SSL 3.0, TLS_AES_128_GCM_SHA256, "},
+		{0x0301, "a version other than TLS 1.2 and 1.3: TLS 1.0, TLS_AES_128_GCM_SHA256, "},
+		{0x7f1c, "a version other than TLS 1.2 and 1.3: version 0x7f1c, TLS_AES_128_GCM_SHA256, "},
+	};
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		char why[TLS_WHY_SIZE];
+		struct rig r = rig_new(full_keys);
+		struct buffer hello = bytes_of(full_server_hello); /* it ends in the version */
+		hello.data[hello.len - 2] = (char)(cases[i].version >> 8);
+		hello.data[hello.len - 1] = (char)cases[i].version;
+		give_flights(&r, full, 1);
+		assert_int_equal(give(&r, SERVER, &hello), TLS_STREAM_UNSUPPORTED);
+		tls_stream_why(r.stream, why, sizeof why);
+		assert_memory_equal(why, cases[i].why, strlen(cases[i].why));
+		rig_free(&r);
+	}
+}
+
 /* As in an OpenSSL restricted to a module without the cipher. */
 static void a_cipher_missing_from_openssl_is_unsupported(void **state)
 {
@@ -524,6 +579,7 @@ int main(void)
 		cmocka_unit_test(the_full_handshake_of_rfc_8448_is_decrypted),
 		cmocka_unit_test(early_data_of_rfc_8448_has_the_time_of_its_record),
 		cmocka_unit_test(early_data_without_its_secret_is_no_keys),
+		cmocka_unit_test(early_data_without_the_servers_extensions_is_no_keys),
 		cmocka_unit_test(bytes_of_any_pieces_and_order_give_the_same),
 		cmocka_unit_test(empty_and_padded_records_are_read),
 		cmocka_unit_test(messages_after_the_handshake_span_records),
@@ -531,10 +587,12 @@ int main(void)
 		cmocka_unit_test(malformed_records_break_the_stream),
 		cmocka_unit_test(a_change_cipher_spec_for_middleboxes_is_skipped),
 		cmocka_unit_test(alerts_end_a_direction),
+		cmocka_unit_test(warnings_before_the_handshake_are_skipped),
 		cmocka_unit_test(a_sink_stops_the_stream),
 		cmocka_unit_test(bytes_that_wait_are_bounded),
 		cmocka_unit_test(traffic_secrets_without_a_fitting_record_are_no_keys),
 		cmocka_unit_test(records_without_a_fitting_secret_are_skipped_up_to_a_limit),
+		cmocka_unit_test(other_versions_are_named),
 		cmocka_unit_test(a_cipher_missing_from_openssl_is_unsupported),
 		cmocka_unit_test(a_hello_is_recognised_by_its_first_bytes),
 	};
