@@ -57,10 +57,14 @@ static const char full_client_close[] = /* close_notify */
 static const char full_server_close[] = /* close_notify */
 	"1703030013b58fd67166ebf599d24720cfbe7efa7a8864a9";
 
-/* Keys of the traffic, as the RFC derives them. */
-static const char *const full_traffic[2][2] = {
-	{"17422dda596ed5d9acd890e3c63f5051", "5b78923dee08579033e523d9"},
-	{"9f02283b6c9c07efc26bb9f2ac92e356", "cf782b88dd83549aadf1e984"},
+/* Keys and nonces as the RFC derives them, of the client and of the server. */
+static const char *const full_derived[][2][2] = {
+	/* traffic */
+	{{"17422dda596ed5d9acd890e3c63f5051", "5b78923dee08579033e523d9"},
+     {"9f02283b6c9c07efc26bb9f2ac92e356", "cf782b88dd83549aadf1e984"}},
+	/* handshake */
+	{{"dbfaa693d1762c5b666af5d950258d01", "5bd3c71b836e0b76bb73265f"},
+     {"3fce516009c21727d0f2e4e86ee403bc", "5d313eb2671276ee13000b30"}},
 };
 
 /* ---- section 4: resumption with 0-RTT data ---- */
@@ -148,7 +152,8 @@ struct rig {
 	struct listener *heard;
 	struct tls_stream *stream;
 	int64_t now;
-	uint64_t sent[2]; /* records sealed */
+	uint64_t sent[2];  /* records sealed */
+	bool in_handshake; /* its keys seal them */
 };
 
 static struct rig rig_new(const char *keys)
@@ -293,11 +298,11 @@ static void bytes_of_any_pieces_and_order_give_the_same(void **state)
 
 /* ---- records no library sends ---- */
 
-/* Encrypts content, with its type and padding, as the next record of the traffic: RFC 8446 section 5.2. */
+/* Encrypts content, with its type and padding, as the next record: RFC 8446 section 5.2. */
 static struct buffer seal(struct rig *r, bool from_server, const void *content, size_t len)
 {
-	struct buffer record = {0}, key = bytes_of(full_traffic[from_server][0]),
-				  iv = bytes_of(full_traffic[from_server][1]);
+	const char *const *derived = full_derived[r->in_handshake][from_server];
+	struct buffer record = {0}, key = bytes_of(derived[0]), iv = bytes_of(derived[1]);
 	const uint64_t number = r->sent[from_server]++;
 	const uint8_t header[] = {23, 3, 3, (uint8_t)((len + 16) >> 8), (uint8_t)(len + 16)};
 	EVP_CIPHER_CTX *c = EVP_CIPHER_CTX_new();
@@ -397,6 +402,45 @@ static void malformed_contents_break_the_stream(void **state)
 	assert_int_equal(give_sealed(&r, SERVER, long_content, sizeof long_content), TLS_STREAM_BROKEN);
 	assert_string_equal(tls_stream_fault(r.stream), "a record is too long");
 	rig_free(&r);
+}
+
+static void malformed_handshakes_break_the_stream(void **state)
+{
+	(void)state;
+	static const struct refused cases[] = {
+		{SERVER, "\x08\0\0\3\0\5a\x16", 8, "the server's encrypted extensions are malformed"},
+		{SERVER, "\x14\0\0\0\4\0\0\0\x16", 9, "a record continues behind a change of keys"},
+		{CLIENT, "\x14\0\0\0\4\0\0\0\x16", 9, "a record continues behind a change of keys"},
+		{CLIENT, "data\x17", 5, "application data has the keys of the handshake"},
+	};
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct rig r = rig_new(full_keys);
+		r.in_handshake = true;
+		assert_int_equal(give_flights(&r, full, 2), TLS_STREAM_MORE);
+		assert_int_equal(give_sealed(&r, cases[i].from_server, cases[i].content, cases[i].len), TLS_STREAM_BROKEN);
+		assert_string_equal(tls_stream_fault(r.stream), cases[i].fault);
+		rig_free(&r);
+	}
+}
+
+static void malformed_beginnings_break_the_stream(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *hex, *fault;
+	} cases[] = {
+		{"1703030001ff", "application data comes before the handshake ends"},
+		{"160303000401010001", "a handshake message is too long"},
+		{"160303000402000000", "the client's first message is no hello"},
+		{"16030300060100000203ff", "the client's hello is malformed"},
+	};
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct rig r = rig_new(full_keys);
+		struct buffer bytes = bytes_of(cases[i].hex);
+		assert_int_equal(give(&r, CLIENT, &bytes), TLS_STREAM_BROKEN);
+		assert_string_equal(tls_stream_fault(r.stream), cases[i].fault);
+		rig_free(&r);
+	}
 }
 
 static void malformed_records_break_the_stream(void **state)
@@ -571,6 +615,13 @@ static void a_cipher_missing_from_openssl_is_unsupported(void **state)
 	assert_int_equal(EVP_set_default_properties(NULL, ""), 1);
 	assert_string_equal(tls_stream_fault(r.stream), "a cipher that this OpenSSL does not provide");
 	rig_free(&r);
+	r = rig_connected();
+	assert_int_equal(give_sealed(&r, SERVER, "data\x17", 5), TLS_STREAM_MORE);
+	struct buffer update = seal(&r, SERVER, "\x18\0\0\1\0\x16", 6);
+	assert_int_equal(EVP_set_default_properties(NULL, "provider=absent"), 1);
+	assert_int_equal(give(&r, SERVER, &update), TLS_STREAM_UNSUPPORTED);
+	assert_int_equal(EVP_set_default_properties(NULL, ""), 1);
+	rig_free(&r);
 }
 
 int main(void)
@@ -584,6 +635,8 @@ int main(void)
 		cmocka_unit_test(empty_and_padded_records_are_read),
 		cmocka_unit_test(messages_after_the_handshake_span_records),
 		cmocka_unit_test(malformed_contents_break_the_stream),
+		cmocka_unit_test(malformed_handshakes_break_the_stream),
+		cmocka_unit_test(malformed_beginnings_break_the_stream),
 		cmocka_unit_test(malformed_records_break_the_stream),
 		cmocka_unit_test(a_change_cipher_spec_for_middleboxes_is_skipped),
 		cmocka_unit_test(alerts_end_a_direction),
