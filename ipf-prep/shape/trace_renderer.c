@@ -699,6 +699,14 @@ static void write_answer(struct trace_renderer *r, struct slice answer, struct t
 		out->answer_token_ids = flat_answer_ids(&r->flat, r->config->tokens, answer, &r->answer);
 }
 
+static void copy_times(const struct draft_request *request, struct trace_request *out)
+{
+	out->at_ns = request->at_ns;
+	out->hang_up_ns = request->hang_up_ns;
+	out->recorded_ttft_ns = request->recorded_ttft_ns;
+	out->recorded_e2e_ns = request->recorded_e2e_ns;
+}
+
 int trace_renderer_write(struct trace_renderer *r, struct draft *d, struct ipf_error *err)
 {
 	const struct token_counter *tokens = r->config->tokens;
@@ -725,11 +733,8 @@ int trace_renderer_write(struct trace_renderer *r, struct draft *d, struct ipf_e
 		out.output_tokens = fit_output(r, d, turn, &answer);
 		if (out.context_session)
 			write_answer(r, answer, &out);
-		out.at_ns = request->at_ns;
+		copy_times(request, &out);
 		out.wait_ns = pick_wait(r, d, turn, out.turn);
-		out.hang_up_ns = request->hang_up_ns;
-		out.recorded_ttft_ns = request->recorded_ttft_ns;
-		out.recorded_e2e_ns = request->recorded_e2e_ns;
 		out.blocks = write_blocks(r, &blocks);
 		out.tools = request->tools;
 		out.response_format = request->response_format;

@@ -63,7 +63,8 @@ int compare_runs(const struct report_options *options, const struct operands *op
 	struct operands sides[SIDES];
 	struct run_data runs[SIDES] = {0};
 	struct comparison comparison = {0};
-	const struct comparison_options how = {.effect = isnan(options->min_effect) ? 0.02 : options->min_effect,
+	const struct comparison_options how = {.effect = isnan(options->min_effect) ? DIFFERENCE_EFFECT
+	                                                                            : options->min_effect,
 	                                       .share_effect = 0.01,
 	                                       .figures = &options->figures,
 	                                       .fail_if = &options->fail_if,

@@ -2,30 +2,20 @@
 
 #include "absent.h"
 #include "catalogue/catalogue.h"
-#include "compare/block_plan.h"
+#include "difference/block_plan.h"
 #include "compare/settings.h"
 #include "figures/completions.h"
 #include "figures/edge_rule.h"
 #include "figures/server_figures.h"
 #include "figures/stated_figures.h"
 #include "figures/token_times.h"
-#include "compare/holm.h"
+#include "difference/holm.h"
 #include "figures/load_episodes.h"
 #include "stream/provenance.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-const char *const outcome_names[] = {
-	[OUTCOME_SAME] = "no difference",
-	[OUTCOME_SLOWER] = "slower",
-	[OUTCOME_FASTER] = "faster",
-	[OUTCOME_MIXED] = "mixed",
-	[OUTCOME_FEW_RUNS] = "not enough runs",
-	[OUTCOME_UNJUDGED] = "not judged",
-	[OUTCOME_INVALID] = "not compared",
-};
 
 /* One side, while it is compared. */
 struct side {
@@ -43,25 +33,6 @@ struct both_sides {
 	int *partner;
 	struct comparison_design design;
 };
-
-bool finding_is_worse(const struct compared_figure *figure, enum finding finding)
-{
-	return finding == (figure->lower_is_better ? FINDING_HIGHER : FINDING_LOWER);
-}
-
-const char *finding_name(const struct compared_figure *figure, enum finding finding)
-{
-	const bool share = figure_is_share(figure);
-	if (finding == FINDING_SAME)
-		return "no difference";
-	if (finding == FINDING_FEW_RUNS)
-		return "not enough runs";
-	if (finding == FINDING_NONE)
-		return "not judged";
-	if (share)
-		return finding == FINDING_HIGHER ? "more" : "fewer";
-	return finding_is_worse(figure, finding) ? "slower" : "faster";
-}
 
 /* ---- which runs have the same requests ---- */
 
@@ -530,21 +501,13 @@ static int compare_figures(struct comparison *c, struct both_sides *both, struct
 
 /* ---- outcomes ---- */
 
-static void adjust(struct comparison *c)
+static void judge_figures(struct comparison *c)
 {
-	double p[COMPARED_FIGURES];
-	for (size_t k = 0; k < c->count; k++) {
-		p[k] = c->figures[k].d.p;
-		c->family += isnan(p[k]) ? 0 : 1;
+	const struct difference_limits least = {.effect = c->options->effect, .share_effect = c->options->share_effect};
+	for (size_t k = 0; k < c->count; k++)
 		if (c->figures[k].d.noise > c->noise)
 			c->noise = c->figures[k].d.noise;
-	}
-	holm_adjust(p, c->count);
-	for (size_t k = 0; k < c->count; k++) {
-		c->figures[k].d.adjusted = p[k];
-		difference_judge(&c->figures[k].d,
-		                 &(struct difference_limits){c->options->effect, c->options->share_effect, c->family});
-	}
+	c->family = figure_differences_judge(c->figures, c->count, &least);
 }
 
 static int read_conditions(struct comparison *c, const struct string_list *list, struct ipf_error *err)
@@ -578,38 +541,6 @@ static void judge_conditions(struct comparison *c)
 		fail_if_judge(&c->conditions[i], of[i], p[i], family);
 		c->conditions[i].failed |= c->conditions[i].undecided && !c->options->undecided_passes;
 	}
-}
-
-/* Is of each measure tested at least one figure known well enough? */
-static bool resolved(const struct comparison *c)
-{
-	for (size_t k = 0; k < c->count; k++) {
-		bool tested = false, known = false;
-		for (size_t j = 0; j < c->count; j++)
-			if (strcmp(c->figures[j].figure->measure, c->figures[k].figure->measure) == 0) {
-				tested |= c->figures[j].d.finding != FINDING_NONE;
-				known |= c->figures[j].d.finding == FINDING_SAME;
-			}
-		if (tested && !known)
-			return false;
-	}
-	return true;
-}
-
-static enum outcome outcome_of(const struct comparison *c)
-{
-	bool worse = false, better = false;
-	for (size_t k = 0; k < c->count; k++) {
-		const enum finding finding = c->figures[k].d.finding;
-		const bool differs = finding == FINDING_LOWER || finding == FINDING_HIGHER;
-		worse |= differs && finding_is_worse(c->figures[k].figure, finding);
-		better |= differs && !finding_is_worse(c->figures[k].figure, finding);
-	}
-	if (worse || better)
-		return worse && better ? OUTCOME_MIXED : worse ? OUTCOME_SLOWER : OUTCOME_FASTER;
-	if (c->family == 0)
-		return OUTCOME_UNJUDGED;
-	return resolved(c) ? OUTCOME_SAME : OUTCOME_FEW_RUNS;
 }
 
 static bool share_records(const struct run_data *a, const struct run_data *b)
@@ -690,11 +621,11 @@ int comparison_build(struct comparison *c, const struct run_data *const runs[SID
 	if (bad == 0 && !invalid)
 		bad = compare_figures(c, &both, err);
 	if (bad == 0)
-		adjust(c);
+		judge_figures(c);
 	if (invalid)
 		c->condition_count = 0;
 	judge_conditions(c);
-	c->outcome = invalid ? OUTCOME_INVALID : outcome_of(c);
+	c->outcome = invalid ? OUTCOME_INVALID : figure_differences_outcome(c->figures, c->count, c->family);
 	end_sides(&both);
 	return bad;
 }

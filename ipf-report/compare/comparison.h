@@ -12,24 +12,12 @@
 #ifndef COMPARE_COMPARISON_H
 #define COMPARE_COMPARISON_H
 
-#include "compare/difference.h"
 #include "compare/fail_if.h"
-#include "catalogue/figure_list.h"
+#include "difference/figure_difference.h"
 #include "figures/figures.h"
 #include "figures/later_turns.h"
 #include "results/run_data.h"
 #include "cli/option_table.h"
-
-enum outcome {
-	OUTCOME_SAME,     /* no figure differs, and of each measure at least one is known to within the least effect */
-	OUTCOME_SLOWER,   /* at least one figure is worse, and none is better */
-	OUTCOME_FASTER,   /* at least one is better, and none is worse */
-	OUTCOME_MIXED,    /* both */
-	OUTCOME_FEW_RUNS, /* nothing differs, but not of every measure a figure is known well enough */
-	OUTCOME_UNJUDGED, /* no noise is known, as of another tool's figures */
-	OUTCOME_INVALID,  /* the verdict of a side is INVALID: not compared */
-};
-extern const char *const outcome_names[]; /* "no difference", "slower", … */
 
 struct comparison_options {
 	double effect;       /* --min-effect: a share */
@@ -37,16 +25,6 @@ struct comparison_options {
 	const struct figure_options *figures;
 	const struct string_list *fail_if; /* --fail-if */
 	bool undecided_passes;             /* --undecided pass; else conditions undecided fail */
-};
-
-/* A figure is better or worse, not only lower or higher. */
-const char *finding_name(const struct compared_figure *figure, enum finding finding);
-bool finding_is_worse(const struct compared_figure *figure, enum finding finding);
-
-struct figure_difference {
-	const struct compared_figure *figure;
-	struct difference d;
-	double *of_runs[SIDES]; /* the figure of each run; NULL: not known */
 };
 
 enum { DISTRIBUTION_POINTS = 101, COMPARED_DISTRIBUTIONS = 5 };

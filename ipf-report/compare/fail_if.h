@@ -23,7 +23,7 @@
 #ifndef COMPARE_FAIL_IF_H
 #define COMPARE_FAIL_IF_H
 
-#include "compare/difference.h"
+#include "difference/difference.h"
 #include "catalogue/figure_list.h"
 
 enum fail_if_form { FAIL_IF_CHANGE, FAIL_IF_DIFFERENCE, FAIL_IF_VALUE };

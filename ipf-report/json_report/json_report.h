@@ -35,6 +35,7 @@ struct figures;
 	MEMBER(REPEATS, "repeats", json_repeats)                                                                           \
 	MEMBER(CACHE, "cache", json_cache)                                                                                 \
 	MEMBER(FIDELITY, "fidelity", json_fidelity)                                                                        \
+	MEMBER(REFERENCE, "reference", json_reference)                                                                     \
 	MEMBER(WHY, "why", json_why)                                                                                       \
 	MEMBER(SERIES, "series", json_series)                                                                              \
 	MEMBER(SERVER, "server", json_server)                                                                              \

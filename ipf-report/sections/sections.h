@@ -60,6 +60,7 @@ int sections_check(const char *names, struct ipf_error *err);
 	SECTION(sessions, "Sessions", FULL, true, REPORT_SESSIONS)                                                         \
 	SECTION(history, "History", FIRST, false, 0)                                                                       \
 	SECTION(fidelity, "Fidelity", FIRST, false, REPORT_FIDELITY)                                                       \
+	SECTION(reference, "Recorded", FIRST, false, REPORT_REFERENCE)                                                     \
 	SECTION(cache, "Prefix cache", FIRST, true, REPORT_CACHE)                                                          \
 	SECTION(speculation, "Speculative decoding", FIRST, true, REPORT_SERVER)                                           \
 	SECTION(tokens, "Tokens", FULL, true, 0)                                                                           \

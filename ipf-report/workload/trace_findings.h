@@ -9,12 +9,14 @@
 #define REPORT_TRACE_FINDINGS_H
 
 #include "workload/fidelity.h"
+#include "workload/reference.h"
 
 struct trace_findings {
 	bool given;
 	struct workload workload;
 	struct cache_truth cache;
 	struct fidelity fidelity;
+	struct reference reference;
 };
 
 /* `path`: NULL: no trace was given, and nothing is found. -1: as workload_read, or out of memory. */

@@ -199,8 +199,13 @@ static int add_request(struct workload *w, struct session_reader *s, const struc
 	if (!array_room(w->requests, w->cap, w->count + 1))
 		return ipf_error_memory(err);
 	struct workload_request *to = &w->requests[w->count];
-	*to = (struct workload_request){
-		.at_ns = r->at_ns, .wait_ns = r->wait_ns, .input_tokens = r->input_tokens, .output_tokens = r->output_tokens};
+	*to = (struct workload_request){.at_ns = r->at_ns,
+	                                .wait_ns = r->wait_ns,
+	                                .input_tokens = r->input_tokens,
+	                                .output_tokens = r->output_tokens,
+	                                .hang_up_ns = r->hang_up_ns,
+	                                .recorded_ttft_ns = r->recorded_ttft_ns,
+	                                .recorded_e2e_ns = r->recorded_e2e_ns};
 	if (!r->session.data || !slice_equal(r->session, buffer_all(&s->name))) {
 		s->count = 0;
 		buffer_clear(&s->name);
@@ -261,6 +266,8 @@ static int read_trace(struct workload *w, struct session_reader *s, struct trace
 	struct trace_request request;
 	int got;
 	while ((got = trace_reader_next(reader, &request, err)) == 1) {
+		w->of_trace++;
+		w->with_latencies += request.recorded_ttft_ns != IPF_ABSENT || request.recorded_e2e_ns != IPF_ABSENT;
 		if (w->count == needed)
 			continue;
 		if (add_request(w, s, &request, live, err) < 0) {
@@ -271,6 +278,14 @@ static int read_trace(struct workload *w, struct session_reader *s, struct trace
 			return -1;
 	}
 	return got;
+}
+
+static int read_source(struct workload *w, struct trace_reader *reader, struct ipf_error *err)
+{
+	const char *source = json_string_value(
+		json_object_get(stream_reader_header(trace_reader_stream(reader)), "source"));
+	w->source = source ? strdup(source) : NULL;
+	return source && !w->source ? ipf_error_memory(err) : 0;
 }
 
 int workload_read(struct workload *w, const char *path, const struct run_data *run, struct ipf_error *err)
@@ -284,6 +299,8 @@ int workload_read(struct workload *w, const char *path, const struct run_data *r
 		bad = find_rows(w, run, &needed, err);
 	if (bad == 0)
 		bad = trace_reader_open(&reader, path, err);
+	if (bad == 0)
+		bad = read_source(w, reader, err);
 	if (bad == 0)
 		bad = read_trace(w, &session, reader, needed, has_live_histories(run), err);
 	if (bad == 0)
@@ -312,6 +329,7 @@ void workload_release(struct workload *w)
 	free(w->parents);
 	free(w->started);
 	free(w->row_of);
+	free(w->source);
 	prefix_tree_release(&w->tree);
 	prefix_reuse_release(&w->recorded);
 	*w = (struct workload){0};

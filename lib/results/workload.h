@@ -19,6 +19,7 @@
 struct workload_request {
 	int64_t at_ns, wait_ns;
 	int64_t input_tokens, output_tokens;
+	int64_t hang_up_ns, recorded_ttft_ns, recorded_e2e_ns;
 	int64_t first_parent; /* in workload.parents */
 	uint32_t parents;     /* requests it waits for: those it names, else the previous turn */
 	uint32_t tokens;      /* its prompt's, as prompt_chain.h counts them */
@@ -36,6 +37,9 @@ struct workload {
 	int64_t started_count;
 	const struct row **row_of;    /* for each request, the row that answered it first; NULL: none */
 	const char *no_blocks;        /* why it is not known which blocks were sent; NULL: it is */
+	int64_t of_trace;             /* requests of the trace, those after the last one sent included */
+	int64_t with_latencies;       /* those of them with recorded latencies */
+	char *source;                 /* the format of the data of the trace; NULL: it does not say */
 	struct prefix_reuse recorded; /* the recorded blocks of the requests sent, each once */
 	bool recorded_cut;            /* there are more than are counted, and none is kept */
 };

@@ -108,14 +108,14 @@ echo '{"p":"a","at":5,"d":1.5}' | latencies '--field duration=d' '[null,15000000
 echo '{"p":"a","at":5,"d":1.5,"e":1.25}' | latencies '--field duration=d --field recorded_e2e=e' '[null,1250000000]' "a mapped latency precedes the duration"
 echo '{"p":"a","at":5,"f":5.5,"e":7}' | latencies '--field first_token=f --field end=e' '[500000000,2000000000]' "times count from the arrival"
 echo '{"p":"a","at":5,"d":1.5,"c":true}' | latencies '--field duration=d --field canceled=c' '[null,null]' "a client that left has none"
-wrong() { # RECORD FIELDS MESSAGE
+unrecorded() { # RECORD FIELDS MESSAGE
 	echo "$1" >record.jsonl
 	# shellcheck disable=SC2086 # words
 	run "$BIN/ipf-prep" jsonl record.jsonl --field prompt=p --field at=at $2
 	status_is 3 "$3: status 3"
 	stderr_contains "$3" "$3: the message"
 }
-wrong '{"p":"a","at":5,"t":-1}' '--field recorded_ttft=t' 't: expected a number of 0 or more, got -1'
-wrong '{"p":"a","at":5,"t":"soon"}' '--field recorded_ttft=t' 't: expected a number of 0 or more, got "soon"'
-wrong '{"p":"a","at":5,"t":2,"e":1}' '--field recorded_ttft=t --field recorded_e2e=e' 'recorded time to first token: expected at most the latency, got 2 s'
-wrong '{"p":"a","at":5,"e":4}' '--field end=e' 'recorded latency: expected 0 to a year, got -1 s'
+unrecorded '{"p":"a","at":5,"t":-1}' '--field recorded_ttft=t' 't: expected a number of 0 or more, got -1'
+unrecorded '{"p":"a","at":5,"t":"soon"}' '--field recorded_ttft=t' 't: expected a number of 0 or more, got "soon"'
+unrecorded '{"p":"a","at":5,"t":2,"e":1}' '--field recorded_ttft=t --field recorded_e2e=e' 'recorded time to first token: expected at most the latency, got 2 s'
+unrecorded '{"p":"a","at":5,"e":4}' '--field end=e' 'recorded latency: expected 0 to a year, got -1 s'

@@ -98,7 +98,7 @@ shows '^Fidelity|^Prefix cache' "--trace for the comparison with it" --trace tra
 shows ' p75 ' "--percentiles for others" --percentiles 75 results
 
 # ---- sections by name -----------------------------------------------------------------------------------------------
-names="incomplete verdict summary stages plots latency shape repeats saturation autoscaling sessions fidelity cache tokens timeline server
+names="incomplete verdict summary stages plots latency shape repeats saturation autoscaling sessions fidelity reference cache tokens timeline server
 	accelerators cost errors goodput accuracy as run commands provenance definitions"
 PATH_WITHOUT=$PWD/none
 mkdir none

@@ -115,6 +115,13 @@ report --trace a.trace a.results
 report --trace a.trace --cache-size 100 --accuracy 1ms a.results
 report --trace b.trace --reproducible b.results
 is "$(jq -cs 'map(has("cache", "fidelity")) | unique' report.{$((reports - 2)),$((reports - 1)),$reports}.json)" "[true]" "reports with a trace have cache and fidelity"
+body b.trace | jq -c '.recorded_ttft_ns = 9000000 | .recorded_e2e_ns = 90000000' >lines
+trace_of lines >known.trace
+ipf-sched -q constant:rate=40,n=20 -t known.trace -o known.sched
+ipf-fire -q -u "$URL" -m sim -t known.trace known.sched -o known.records
+ipf-collect -q known.records -o known.results
+report --trace known.trace known.results
+is "$(jq -c '.reference | has("ttft_ms", "e2e_ms", "load", "outcome")' report.$reports.json | uniq)" true "a report has recorded latencies"
 valid report "reports of all kinds" report.*.json
 n=0
 for file in a.results b.results "$data/one.results" x.results; do

@@ -5,9 +5,9 @@
 #include "unit.h"
 
 #include "absent.h"
-#include "compare/difference.h"
+#include "difference/difference.h"
 #include "stats/exact_math.h"
-#include "compare/holm.h"
+#include "difference/holm.h"
 #include "stats/rng.h"
 
 #include <math.h>

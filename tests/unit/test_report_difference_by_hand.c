@@ -3,7 +3,7 @@
 #include "unit.h"
 
 #include "absent.h"
-#include "compare/difference.h"
+#include "difference/difference.h"
 #include "stats/student.h"
 
 #include <math.h>

@@ -9,10 +9,10 @@
  * Requests are in the order of their numbers in the schedule, which is the same in every run of it, whatever was late.
  * A session is in the block of its first request as a whole, since its turns depend on each other.
  */
-#ifndef COMPARE_BLOCK_PLAN_H
-#define COMPARE_BLOCK_PLAN_H
+#ifndef DIFFERENCE_BLOCK_PLAN_H
+#define DIFFERENCE_BLOCK_PLAN_H
 
-#include "compare/influence.h"
+#include "difference/influence.h"
 #include "results/run_data.h"
 
 /* Blocks of a run: as many as requests, at most BLOCKS_PARTS_MOST; block_noise.h joins them. Fewer requests than 40 are

@@ -1,7 +1,7 @@
-#include "compare/difference.h"
+#include "difference/difference.h"
 
 #include "absent.h"
-#include "compare/block_plan.h"
+#include "difference/block_plan.h"
 #include "stats/autocorrelation.h"
 #include "stats/block_noise.h"
 #include "stats/exact_math.h"

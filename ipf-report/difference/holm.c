@@ -1,4 +1,4 @@
-#include "compare/holm.h"
+#include "difference/holm.h"
 
 #include <math.h>
 #include <stdbool.h>

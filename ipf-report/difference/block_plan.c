@@ -1,4 +1,4 @@
-#include "compare/block_plan.h"
+#include "difference/block_plan.h"
 
 #include "stats/block_noise.h"
 #include "stats/sort_numbers.h"

@@ -1,4 +1,4 @@
-#include "compare/influence.h"
+#include "difference/influence.h"
 
 #include "array.h"
 #include "stats/exact_math.h"

@@ -14,8 +14,8 @@
  *   share        as it is: (sum - share * count) / total count
  *   percentile   the share of values at or below it, less p: the quantile function turns it into a change of the value
  */
-#ifndef COMPARE_INFLUENCE_H
-#define COMPARE_INFLUENCE_H
+#ifndef DIFFERENCE_INFLUENCE_H
+#define DIFFERENCE_INFLUENCE_H
 
 #include "error.h"
 #include "stats/samples.h"

@@ -21,10 +21,10 @@
  *
  * Pure; the same bits on every machine.
  */
-#ifndef COMPARE_DIFFERENCE_H
-#define COMPARE_DIFFERENCE_H
+#ifndef DIFFERENCE_H
+#define DIFFERENCE_H
 
-#include "compare/influence.h"
+#include "difference/influence.h"
 
 enum compared_side { SIDE_BASE, SIDE_NEW, SIDES };
 
@@ -84,6 +84,8 @@ struct difference {
 #define DIFFERENCE_ALPHA 0.05
 /* … and is found with this probability if it is as large as `visible`. */
 #define DIFFERENCE_POWER 0.80
+/* Smaller relative changes do not count, unless another limit is given. */
+#define DIFFERENCE_EFFECT 0.02
 
 struct difference_limits {
 	double effect;       /* the least relative change to count, above 0 */
