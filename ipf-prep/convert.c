@@ -324,6 +324,10 @@ static void note_repeats(const struct prompt_repeats *r)
 static int no_requests(const struct prep_config *c, const struct source_reader *reading,
                        const struct selection_counts *counts, struct ipf_error *err)
 {
+	if (!counts->too_long && (c->traits & HAS_PACKETS))
+		return ipf_error_set(err, IPF_INPUT,
+		                     "no requests: %lld packets have none whole of a known API (--api names others)",
+		                     (long long)reading->records);
 	if (!counts->too_long)
 		return ipf_error_set(err, IPF_INPUT, "no requests: all %lld records were left out; -v shows why",
 		                     (long long)reading->records);
@@ -340,6 +344,8 @@ static int no_requests(const struct prep_config *c, const struct source_reader *
 static int report(const struct prep_config *c, const struct source_reader *reading,
                   const struct selection_counts *counts, struct ipf_error *err)
 {
+	if (c->capture.records_only)
+		return 0;
 	if (!c->common.quiet)
 		residual_print(&counts->residual, stderr);
 	if (c->common.verbose)

@@ -4,6 +4,9 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+#include <stdio.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
@@ -19,6 +22,7 @@ struct tls_context {
 	SSL_SESSION **sessions; /* by key; NULL: none yet */
 	size_t keys;
 	bool insecure;
+	int keylog; /* where secrets are written; -1: nowhere */
 };
 
 struct tls {
@@ -195,19 +199,45 @@ static int set_resumption(struct tls_context *c, const struct tls_options *o, st
 	return 0;
 }
 
+/* A line of the key log, in one write: threads have contexts of their own, and the file is the same. */
+static void log_secret(const SSL *ssl, const char *line)
+{
+	struct tls *t = SSL_get_app_data(ssl);
+	char text[512];
+	const int len = snprintf(text, sizeof text, "%s\n", line);
+	/* a secret that cannot be written is lacking in the log: the run goes on */
+	if (t && len > 0 && (size_t)len < sizeof text && write(t->context->keylog, text, (size_t)len) < len)
+		errno = 0;
+}
+
+/* As curl and browsers do: $SSLKEYLOGFILE gets the secrets. */
+static int set_keylog(struct tls_context *c, struct ipf_error *err)
+{
+	const char *path = getenv("SSLKEYLOGFILE");
+	if (!path || !*path)
+		return 0;
+	c->keylog = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
+	if (c->keylog < 0)
+		return ipf_error_errno(err, errno, path, "SSLKEYLOGFILE: cannot open");
+	SSL_CTX_set_keylog_callback(c->ssl, log_secret);
+	return 0;
+}
+
 int tls_context_open(struct tls_context **context, const struct tls_options *o, struct ipf_error *err)
 {
 	struct tls_context *c = calloc(1, sizeof *c);
 	int result = -1;
 	*context = NULL;
 	ERR_clear_error();
+	if (c)
+		c->keylog = -1;
 	if (!c || !(c->method = method_new()) || !(c->ssl = SSL_CTX_new(TLS_client_method()))) {
 		ipf_error_memory(err);
 		goto out;
 	}
 	c->insecure = o->insecure;
 	if (set_trust(c->ssl, o, err) == 0 && set_certificate(c->ssl, o, err) == 0 && set_protocol(c->ssl, o, err) == 0 &&
-	    set_resumption(c, o, err) == 0) {
+	    set_resumption(c, o, err) == 0 && set_keylog(c, err) == 0) {
 		*context = c;
 		c = NULL;
 		result = 0;
@@ -227,6 +257,8 @@ void tls_context_free(struct tls_context *c)
 	free(c->sessions);
 	SSL_CTX_free(c->ssl);
 	BIO_meth_free(c->method);
+	if (c->keylog >= 0)
+		close(c->keylog);
 	free(c);
 }
 

@@ -7,6 +7,7 @@
  *
  * The io functions may be those of another tls: TLS to a server through TLS to a proxy. Contexts are used by one
  * thread. Sessions are resumed per key (a target), unless the options forbid it: the newest session of each is kept.
+ * With the environment variable SSLKEYLOGFILE, secrets are appended to that file (RFC 9850).
  * Bytes of TLS 1.2 and 1.3 only, and no renegotiation: the first handshake is the measured one.
  */
 #ifndef IPF_TLS_H

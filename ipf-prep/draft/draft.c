@@ -212,6 +212,7 @@ static void each_slice(struct draft *d, void (*visit)(struct slice *s, void *dat
 		visit(&r->tools, data);
 		visit(&r->response_format, data);
 		visit(&r->body, data);
+		visit(&r->headers, data);
 		visit(&r->tags, data);
 		visit(&r->slo, data);
 		visit(&r->after, data);

@@ -58,6 +58,7 @@ struct draft_request {
 	struct slice tools;           /* JSON of the chat API */
 	struct slice response_format; /* JSON of the chat API */
 	struct slice body;            /* JSON: other members of the body, such as sampling parameters */
+	struct slice headers;         /* JSON: a map of texts, of this request alone */
 	struct slice tags;            /* JSON */
 	struct slice slo;             /* JSON: the request's own objectives */
 	const uint64_t *parents;      /* indexes of the draft's parents among the requests; NULL: the previous turn */

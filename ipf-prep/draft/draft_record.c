@@ -25,6 +25,7 @@ static const size_t texts[] = {
 	offsetof(struct draft_request, body),   offsetof(struct draft_request, response_format),
 	offsetof(struct draft_request, tags),   offsetof(struct draft_request, slo),
 	offsetof(struct draft_request, after),  offsetof(struct draft_request, blocks.scope),
+	offsetof(struct draft_request, headers),
 };
 enum {
 	NUMBERS = sizeof numbers / sizeof *numbers,

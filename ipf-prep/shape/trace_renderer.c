@@ -739,6 +739,7 @@ int trace_renderer_write(struct trace_renderer *r, struct draft *d, struct ipf_e
 		out.tools = request->tools;
 		out.response_format = request->response_format;
 		out.body = request->body;
+		out.headers = request->headers;
 		out.tags = write_tags(r, request);
 		set_class(r, d, &out);
 		struct slice model = pick_model(r, d, request);

@@ -16,9 +16,12 @@
 #include "capture/packet_file.h"
 #include "capture/record_output.h"
 #include "capture/traffic_counts.h"
-#include "cli/units.h"
+#include "header_field.h"
+#include "json/jout.h"
+#include "redact.h"
 #include "sources/logged_exchange.h"
-#include "stream/observed.h"
+#include "api/response.h"
+#include "stream/own_parts.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -33,10 +36,13 @@ static const char *const session_headers[] = {"x-session-id", "x-session", "sess
 struct capture_state {
 	const struct capture_settings *settings;
 	struct capture *capture;
+	struct tls_keys *keys; /* NULL: none were given */
 	struct known_apis *apis;
 	struct record_output *output; /* NULL: none, or no packet came yet */
 	struct sink *sink;
-	struct jdoc body;             /* of the request at hand */
+	struct jdoc body; /* of the request at hand */
+	struct response response;
+	struct record_parts parts;
 	struct traffic_counts others; /* requests that are none of a known API, by method and path */
 	struct time_origin origin;
 	int64_t requests;
@@ -96,6 +102,51 @@ static struct request_facts facts_of(const struct capture_state *s, const struct
 	return facts;
 }
 
+/* The headers to send again, as JSON; absent: none. */
+static struct slice kept_headers(const struct capture_state *s, const struct captured *x)
+{
+	const struct string_list *names = &s->settings->keep_headers;
+	struct buffer text = {0};
+	struct jout w = {.out = &text};
+	bool any = false;
+	jout_begin_map(&w);
+	for (size_t i = 0; i < names->count; i++) {
+		const struct slice value = captured_header_value(&x->request, names->items[i]);
+		if (!value.data || !header_value_is_valid(value.data))
+			continue;
+		jout_key(&w, names->items[i]);
+		jout_string(&w, value);
+		any = true;
+	}
+	jout_end_map(&w);
+	if (any)
+		return draft_take_buffer(&s->sink->draft, &text);
+	buffer_release(&text);
+	return (struct slice){0};
+}
+
+/* The latencies that the user saw, defined as in the results: from the start to content. -1: out of memory. */
+static int recorded_of(struct capture_state *s, const struct captured *x, const struct request_facts *facts,
+                       struct recorded_times *recorded, struct ipf_error *err)
+{
+	const struct response_options options = {0};
+	const struct api *api = known_apis_api(s->apis, facts->api);
+	struct record record;
+	*recorded = RECORDED_TIMES_NONE;
+	if (x->damage != DAMAGE_NONE || x->error != RECORD_OK || x->status < 200 || x->status > 299)
+		return 0;
+	if (captured_to_record(x, facts, api, x->start_ns, &s->parts, &record) < 0 ||
+	    response_parse(&s->response, &record, api, &options, err) < 0)
+		return ipf_error_memory(err);
+	const struct response *r = &s->response;
+	if (!r->events_count || !r->ended || r->failed || r->malformed)
+		return 0;
+	recorded->e2e_ns = r->events[r->events_count - 1].t_ns;
+	if (!r->whole)
+		recorded->ttft_ns = r->events[0].t_ns;
+	return 0;
+}
+
 /* Gives the request to the trace. */
 static int take_request(struct capture_state *s, const struct captured *x, const struct request_facts *facts,
                         struct ipf_error *err)
@@ -105,8 +156,11 @@ static int take_request(struct capture_state *s, const struct captured *x, const
 	                    ((x->status != IPF_ABSENT && x->status > 399) || (x->error && x->error != RECORD_HUNG_UP));
 	draft_reset(d);
 	d->number = x->number + 1;
+	struct recorded_times recorded;
 	if (!x->asked || s->settings->records_only || s->sink->full)
 		return 0;
+	if (recorded_of(s, x, facts, &recorded, err) < 0)
+		return -1;
 	const struct logged_exchange logged = {
 		.request_name = "body",
 		.response_name = "answer",
@@ -117,6 +171,8 @@ static int take_request(struct capture_state *s, const struct captured *x, const
 		.start_ns = x->start_ns,
 		.hang_up_ns = x->error == RECORD_HUNG_UP ? x->end_ns - x->start_ns : 0,
 		.failed = failed,
+		.headers = kept_headers(s, x),
+		.recorded = &recorded,
 		.response_cut = x->damage != DAMAGE_NONE,
 	};
 	return logged_exchange_take(&logged, &s->origin, s->sink, err);
@@ -162,15 +218,32 @@ static int read_ports(struct capture_state *s, struct ipf_error *err)
 	return 0;
 }
 
+/* Headers that a trace may have. */
+static int check_headers(const struct capture_settings *settings, struct ipf_error *err)
+{
+	const struct string_list *names = &settings->keep_headers;
+	for (size_t i = 0; i < names->count; i++) {
+		const char *name = names->items[i];
+		if (redact_header_is_credential(name, strlen(name)))
+			return ipf_error_set(err, IPF_USAGE, "--keep-header: %s is a credential, which no trace has", name);
+		if (!header_name_is_valid(name, strlen(name)) || own_header_is_of_transport(name))
+			return ipf_error_set(err, IPF_USAGE, "--keep-header: a request of a trace cannot set \"%.100s\"", name);
+	}
+	return 0;
+}
+
 static int open_state(void *opened, const struct source_settings *settings, struct ipf_error *err)
 {
 	struct capture_state *s = opened;
 	s->settings = settings->capture;
 	s->snaplen = s->dropped = IPF_ABSENT;
-	if (read_ports(s, err) < 0 || known_apis_open(&s->apis, &s->settings->apis, err) < 0)
+	if (read_ports(s, err) < 0 || check_headers(s->settings, err) < 0 || known_apis_open(&s->apis, &s->settings->apis, err) < 0)
+		return -1;
+	if (s->settings->keylog && tls_keys_open(&s->keys, s->settings->keylog, err) < 0)
 		return -1;
 	const struct capture_options options = {.ended = on_ended,
 	                                        .data = s,
+	                                        .keys = s->keys,
 	                                        .memory = BODIES_MOST,
 	                                        .ports = s->ports,
 	                                        .ports_count = s->settings->ports.count};
@@ -292,10 +365,14 @@ static void close_state(void *opened)
 {
 	struct capture_state *s = opened;
 	record_output_abandon(s->output);
+	struct ipf_error ignored = {0};
 	capture_free(s->capture);
+	tls_keys_close(s->keys, &ignored);
 	known_apis_close(s->apis);
 	jdoc_release(&s->body);
 	traffic_counts_release(&s->others);
+	response_release(&s->response);
+	record_parts_release(&s->parts);
 	json_decref(s->files);
 }
 

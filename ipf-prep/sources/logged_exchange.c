@@ -101,6 +101,7 @@ static int take(const struct logged_exchange *logged, struct time_origin *origin
 	d->session = logged->session;
 	d->requests[0].id = logged->id;
 	d->requests[0].failed |= logged->failed;
+	d->requests[0].headers = logged->headers;
 	if (logged->hang_up_ns > 0)
 		d->requests[0].hang_up_ns = logged->hang_up_ns;
 	if (logged->recorded && recorded_times_set(&d->requests[0], logged->recorded, err) < 0)

@@ -26,6 +26,7 @@ struct logged_exchange {
 	int64_t start_ns;                      /* the arrival, since 1970; IPF_ABSENT */
 	int64_t output_tokens;                 /* if the response does not say it; 0: not logged */
 	int64_t hang_up_ns;                    /* how long afterwards the client disconnected; 0: it did not */
+	struct slice headers;                  /* JSON: a map of those to send again; absent: none */
 	const struct recorded_times *recorded; /* its latencies; NULL: not recorded */
 	bool failed;
 	bool response_cut; /* the response may be cut; if it is not JSON, it is ignored, as it is if the request failed */

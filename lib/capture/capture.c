@@ -2,6 +2,7 @@
 
 #include "absent.h"
 #include "capture/http1_talk.h"
+#include "capture/tls_stream.h"
 #include "stream/observed.h"
 
 #include <stdlib.h>
@@ -16,6 +17,8 @@ const char *const capture_protocol_names[CAPTURE_PROTOCOLS] = {
 	[CAPTURE_SILENT] = OBSERVED_SILENT, [CAPTURE_HTTP1] = OBSERVED_HTTP1,
 	[CAPTURE_HTTP2] = OBSERVED_HTTP2,   [CAPTURE_HTTP2_BEFORE] = "HTTP/2 that began before the capture",
 	[CAPTURE_TLS] = "TLS without keys", [CAPTURE_TLS_BEFORE] = "TLS that began before the capture",
+	[CAPTURE_TLS_LOST] = "TLS with lost packets",
+	[CAPTURE_TLS_ODD] = "unsupported TLS",
 	[CAPTURE_OTHER] = "other",
 };
 
@@ -30,7 +33,10 @@ struct capture {
 
 /* A connection with bytes. */
 struct conversation {
+	struct capture *capture;
 	struct talk_about about;
+	struct tls_stream *tls; /* decrypts it; NULL: it is plain, or no TLS that can be read */
+	struct ipf_error *err;  /* of the call that has bytes decrypted */
 	enum capture_protocol protocol; /* CAPTURE_SILENT: not known yet */
 	const struct talk_reader *reader;
 	void *talk;       /* NULL: nobody reads it */
@@ -91,6 +97,8 @@ static struct conversation *conversation_of(struct capture *c, struct tcp_connec
 		return v;
 	v = tcp->owner = calloc(1, sizeof *v);
 	if (v)
+		v->capture = c;
+	if (v)
 		v->about = (struct talk_about){.tcp = tcp, .number = c->connections++, .began_before = !tcp->from_start};
 	return v;
 }
@@ -103,15 +111,37 @@ static void stop_reading(struct conversation *v)
 	v->reader = NULL;
 }
 
+static void stop_decrypting(struct conversation *v)
+{
+	tls_stream_free(v->tls);
+	v->tls = NULL;
+}
+
 static void conversation_free(struct conversation *v)
 {
-	if (v)
+	if (v) {
 		stop_reading(v);
+		stop_decrypting(v);
+	}
 	free(v);
+}
+
+static int take(struct conversation *v, enum tcp_side from, struct slice bytes, int64_t t_ns, struct ipf_error *err);
+
+static int on_plain(void *data, bool from_server, const char *bytes, size_t len, int64_t t_ns)
+{
+	struct conversation *v = data;
+	return take(v, from_server ? TCP_SERVER : TCP_CLIENT, (struct slice){bytes, len}, t_ns, v->err);
 }
 
 static int begin(struct capture *c, struct conversation *v, enum capture_protocol protocol, struct ipf_error *err)
 {
+	static const struct tls_sink sink = {.plain = on_plain};
+	if (protocol == CAPTURE_TLS && c->options.keys && !v->tls) {
+		v->start_len = 0; /* its content tells the protocol */
+		v->tls = tls_stream_new(c->options.keys, &sink, v);
+		return v->tls ? 0 : ipf_error_memory(err);
+	}
 	v->protocol = protocol;
 	v->reader = reader_of(protocol);
 	if (v->reader && !(v->talk = v->reader->open(&c->context, &v->about)))
@@ -148,6 +178,8 @@ static int read_bytes(struct conversation *v, enum tcp_side from, struct slice b
 	return give_up(v, t_ns, err);
 }
 
+static int decrypt(struct conversation *v, enum tcp_side from, struct slice bytes, int64_t t_ns, struct ipf_error *err);
+
 /* Gathers the first bytes of a side until they tell the protocol, which is nearly always at once. */
 static int take_first(struct capture *c, struct conversation *v, enum tcp_side from, struct slice bytes, int64_t t_ns,
                       struct ipf_error *err)
@@ -165,10 +197,51 @@ static int take_first(struct capture *c, struct conversation *v, enum tcp_side f
 	if (protocol == CAPTURE_SILENT)
 		return 0;
 	memcpy(start, v->start, before);
-	if (begin(c, v, protocol, err) < 0 ||
-	    (before && read_bytes(v, from, (struct slice){start, before}, v->start_ns, err) < 0))
+	if (begin(c, v, protocol, err) < 0)
 		return -1;
-	return read_bytes(v, from, bytes, t_ns, err);
+	const bool tls = v->tls && v->protocol == CAPTURE_SILENT; /* it has begun now */
+	int (*const read)(struct conversation *, enum tcp_side, struct slice, int64_t, struct ipf_error *) =
+		tls ? decrypt : read_bytes;
+	if (before && read(v, from, (struct slice){start, before}, v->start_ns, err) < 0)
+		return -1;
+	return read(v, from, bytes, t_ns, err);
+}
+
+/* Bytes of HTTP: plain, or decrypted. */
+static int take(struct conversation *v, enum tcp_side from, struct slice bytes, int64_t t_ns, struct ipf_error *err)
+{
+	return v->protocol == CAPTURE_SILENT ? take_first(v->capture, v, from, bytes, t_ns, err)
+	                                     : read_bytes(v, from, bytes, t_ns, err);
+}
+
+/* Nothing more can be decrypted: what is open is damaged. */
+static int end_tls(struct conversation *v, enum capture_protocol why, int64_t t_ns, struct ipf_error *err)
+{
+	const struct talk_end end = {.damage = DAMAGE_LOST, .t_ns = t_ns};
+	const int status = v->talk ? v->reader->end(v->talk, &end, err) : 0;
+	stop_reading(v);
+	stop_decrypting(v);
+	v->protocol = why;
+	return status;
+}
+
+static int decrypt(struct conversation *v, enum tcp_side from, struct slice bytes, int64_t t_ns, struct ipf_error *err)
+{
+	v->err = err;
+	switch (tls_stream_bytes(v->tls, from == TCP_SERVER, bytes.data, bytes.len, t_ns)) {
+	case TLS_STREAM_MORE:
+		return 0;
+	case TLS_STREAM_STOPPED:
+		return -1;
+	case TLS_STREAM_NO_MEMORY:
+		return ipf_error_memory(err);
+	case TLS_STREAM_NO_KEYS:
+		return end_tls(v, CAPTURE_TLS, t_ns, err);
+	case TLS_STREAM_UNSUPPORTED:
+	case TLS_STREAM_BROKEN:
+		break;
+	}
+	return end_tls(v, CAPTURE_TLS_ODD, t_ns, err);
 }
 
 /* ---- events of TCP ---- */
@@ -180,8 +253,7 @@ static int on_bytes(void *data, struct tcp_connection *tcp, enum tcp_side from, 
 	struct conversation *v = conversation_of(c, tcp);
 	if (!v)
 		return ipf_error_memory(err);
-	return v->protocol == CAPTURE_SILENT ? take_first(c, v, from, bytes, t_ns, err)
-	                                     : read_bytes(v, from, bytes, t_ns, err);
+	return v->tls ? decrypt(v, from, bytes, t_ns, err) : take(v, from, bytes, t_ns, err);
 }
 
 static int on_lost(void *data, struct tcp_connection *tcp, enum tcp_side from, uint64_t len, int64_t t_ns,
@@ -191,6 +263,8 @@ static int on_lost(void *data, struct tcp_connection *tcp, enum tcp_side from, u
 	struct conversation *v = conversation_of(c, tcp);
 	if (!v)
 		return ipf_error_memory(err);
+	if (v->tls)
+		return end_tls(v, CAPTURE_TLS_LOST, t_ns, err);
 	if (v->protocol == CAPTURE_SILENT) { /* its first bytes are lost: as if it had begun before */
 		v->about.began_before = true;
 		return 0;
@@ -238,6 +312,8 @@ static int on_closed(void *data, struct tcp_connection *tcp, enum tcp_close why,
 	struct capture *c = data;
 	struct conversation *v = tcp->owner;
 	const struct talk_end end = end_of(tcp, why, t_ns);
+	if (v->tls && v->protocol == CAPTURE_SILENT && tls_stream_end(v->tls) == TLS_STREAM_NO_KEYS)
+		v->protocol = CAPTURE_TLS;
 	const int status = v->talk ? v->reader->end(v->talk, &end, err) : 0;
 	c->counts.connections[v->protocol]++;
 	conversation_free(v);

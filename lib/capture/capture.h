@@ -9,18 +9,20 @@
  *     capture_free(c);
  *
  * Every exchange is told once, when it ends: whole ones, failed ones, and those of which a part is missing (damage).
- * Connections whose protocol is not understood are counted by what they are.
+ * Connections whose protocol is not understood are counted by what they are. TLS is decrypted if the keys are known.
  */
 #ifndef IPF_CAPTURE_CAPTURE_H
 #define IPF_CAPTURE_CAPTURE_H
 
 #include "capture/captured.h"
 #include "capture/tcp.h"
+#include "capture/tls_keys.h"
 
 struct capture_options {
 	/* Takes the exchange over; captured_free. 0 or -1. */
 	int (*ended)(void *data, struct captured *x, struct ipf_error *err);
 	void *data;
+	struct tls_keys *keys; /* to decrypt TLS; borrowed; NULL: none */
 	size_t memory;         /* for all bodies in progress */
 	const uint16_t *ports; /* of servers; others are not looked at; count 0: all */
 	size_t ports_count;
@@ -34,6 +36,8 @@ enum capture_protocol {
 	CAPTURE_HTTP2_BEFORE, /* began before the capture: its headers cannot be read */
 	CAPTURE_TLS,          /* without keys */
 	CAPTURE_TLS_BEFORE,   /* began before the capture */
+	CAPTURE_TLS_LOST,     /* cannot be decrypted any further, since packets are missing */
+	CAPTURE_TLS_ODD,      /* a version or cipher that is not supported, or no valid TLS */
 	CAPTURE_OTHER,
 	CAPTURE_PROTOCOLS
 };

@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 const char *const capture_damage_names[CAPTURE_DAMAGES] = {
 	[DAMAGE_NONE] = "",
@@ -84,7 +85,7 @@ struct slice captured_header_value(const struct captured_message *m, const char 
 {
 	struct slice name, value;
 	for (size_t at = 0; captured_header_next(m, &at, &name, &value);)
-		if (slice_is(name, wanted))
+		if (name.len == strlen(wanted) && strncasecmp(name.data, wanted, name.len) == 0)
 			return value;
 	return (struct slice){0};
 }

@@ -74,7 +74,7 @@ void captured_free(struct captured *x, struct captured_memory *memory); /* NULL 
 void captured_damaged(struct captured *x, enum capture_damage damage);
 /* Notes a header or trailer of one of its messages. */
 void captured_header(struct captured_message *m, struct slice name, struct slice value);
-/* The first header of this name (in lower case); absent: there is none. */
+/* The first header of this name, in upper or lower case; absent: there is none. */
 struct slice captured_header_value(const struct captured_message *m, const char *name);
 /* Steps through the headers: *at begins as 0. False: there are no more. */
 bool captured_header_next(const struct captured_message *m, size_t *at, struct slice *name, struct slice *value);

@@ -8,7 +8,7 @@
 #include <strings.h>
 
 /* Those that frame the message, choose the connection or its target, or change how the answer is encoded. */
-static bool is_of_transport(const char *name)
+bool own_header_is_of_transport(const char *name)
 {
 	static const char *const names[] = {
 		"host",    "content-length", "transfer-encoding", "connection", "keep-alive", "upgrade", "te",
@@ -25,7 +25,7 @@ static int check_header(const struct jdoc *doc, const struct jdoc_each *e, const
 	struct buffer value = {0};
 	if (strlen(name) != len || !header_name_is_valid(name, len))
 		return ipf_error_set(err, IPF_INPUT, "headers: expected names of headers, got \"%s\"", shown(name).text);
-	if (is_of_transport(name))
+	if (own_header_is_of_transport(name))
 		return ipf_error_set(err, IPF_INPUT, "headers: %s: a request of the trace cannot set this header", name);
 	if (redact_header_is_credential(name, len))
 		return ipf_error_set(err, IPF_INPUT,
