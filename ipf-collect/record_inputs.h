@@ -19,7 +19,7 @@
 struct record_input {
 	struct record_reader *reader;
 	struct api *api;     /* the first, or the only one */
-	struct api **others; /* of records with "api": 1, 2, … */
+	struct api **others; /* for records with "api": 1, 2, … */
 	size_t others_count;
 	struct schedule schedule;      /* empty if the records do not contain it */
 	int64_t offset_ns;             /* how much later than the earliest input this one began; 0: not known */

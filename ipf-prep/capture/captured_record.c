@@ -53,7 +53,7 @@ static int64_t since(int64_t t_ns, int64_t t0_ns)
 	return t_ns == IPF_ABSENT ? IPF_ABSENT : t_ns - t0_ns;
 }
 
-/* Of a damaged exchange only what is certain stays: nothing from which a latency could be computed. */
+/* A damaged exchange keeps its certain members only: no latency can be computed from them. */
 static void set_damage(const struct captured *x, struct record *r)
 {
 	r->error = RECORD_UNSEEN;

@@ -13,7 +13,7 @@
 struct packet_file {
 	int64_t (*read)(void *data, char *to, size_t cap, struct ipf_error *err);
 	void *data;
-	struct ipf_error failed; /* of `read` */
+	struct ipf_error failed; /* by `read` */
 	struct statistics_blocks blocks;
 	pcap_t *pcap;
 	int64_t packets;

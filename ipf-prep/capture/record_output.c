@@ -19,7 +19,7 @@ struct record_output {
 	struct stream_writer *writer; /* NULL: the header has not been written */
 	struct buffer held;           /* lines until then, each with its newline */
 	int64_t first_held_ns;
-	int *places; /* of known APIs in the header, by their order there */
+	int *places; /* known APIs in the header, by their order there */
 	int places_count, places_cap;
 	struct packet_end *servers;
 	size_t servers_count, servers_cap, last_server;

@@ -21,7 +21,7 @@
 
 struct record_output;
 
-/* What the body and the headers of a request say. */
+/* Facts from the body and the headers of a request. */
 struct request_facts {
 	int api;              /* index into the known APIs; -1: not known */
 	bool streamed;        /* a stream was requested */
@@ -29,7 +29,7 @@ struct request_facts {
 	struct slice session; /* plain text; absent */
 };
 
-/* Of the capture's files. */
+/* The capture's files. */
 struct capture_file_facts {
 	const char *link;  /* the link type */
 	int64_t snaplen;   /* IPF_ABSENT: not known */

@@ -15,7 +15,7 @@ static uint64_t number(const struct statistics_blocks *s, size_t at, size_t byte
 	return n;
 }
 
-/* So many first bytes of the block are needed before its length is known: of a section header its byte order. */
+/* The number of first bytes of a block that tell its length; a section header also has its byte order. */
 static size_t head_of(const struct statistics_blocks *s)
 {
 	return s->have >= 4 && number(s, 0, 4) == BLOCK_SECTION ? 12 : 8;

@@ -20,11 +20,11 @@ static const struct {
 	{offsetof(struct draft_request, blocks.tokens), 0},
 };
 static const size_t texts[] = {
-	offsetof(struct draft_request, answer), offsetof(struct draft_request, id),
-	offsetof(struct draft_request, model),  offsetof(struct draft_request, tools),
-	offsetof(struct draft_request, body),   offsetof(struct draft_request, response_format),
-	offsetof(struct draft_request, tags),   offsetof(struct draft_request, slo),
-	offsetof(struct draft_request, after),  offsetof(struct draft_request, blocks.scope),
+	offsetof(struct draft_request, answer),  offsetof(struct draft_request, id),
+	offsetof(struct draft_request, model),   offsetof(struct draft_request, tools),
+	offsetof(struct draft_request, body),    offsetof(struct draft_request, response_format),
+	offsetof(struct draft_request, tags),    offsetof(struct draft_request, slo),
+	offsetof(struct draft_request, after),   offsetof(struct draft_request, blocks.scope),
 	offsetof(struct draft_request, headers),
 };
 enum {

@@ -26,7 +26,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BODIES_MOST ((size_t)192 << 20) /* of exchanges in progress, together */
+#define BODIES_MOST ((size_t)192 << 20) /* all exchanges in progress together */
 #define PORTS_MOST  64
 
 /* In the order in which they are tried. */
@@ -40,7 +40,7 @@ struct capture_state {
 	struct known_apis *apis;
 	struct record_output *output; /* NULL: none, or no packet came yet */
 	struct sink *sink;
-	struct jdoc body; /* of the request at hand */
+	struct jdoc body; /* the request at hand */
 	struct response response;
 	struct record_parts parts;
 	struct traffic_counts others; /* requests that are none of a known API, by method and path */
@@ -237,7 +237,8 @@ static int open_state(void *opened, const struct source_settings *settings, stru
 	struct capture_state *s = opened;
 	s->settings = settings->capture;
 	s->snaplen = s->dropped = IPF_ABSENT;
-	if (read_ports(s, err) < 0 || check_headers(s->settings, err) < 0 || known_apis_open(&s->apis, &s->settings->apis, err) < 0)
+	if (read_ports(s, err) < 0 || check_headers(s->settings, err) < 0 ||
+	    known_apis_open(&s->apis, &s->settings->apis, err) < 0)
 		return -1;
 	if (s->settings->keylog && tls_keys_open(&s->keys, s->settings->keylog, err) < 0)
 		return -1;

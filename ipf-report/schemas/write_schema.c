@@ -50,7 +50,7 @@ static void put_texts(void)
 		{"saturation_status", saturation_status_names + 1, 3},
 		{"session_part", session_part_names, SESSION_PARTS},
 		{"tool", tool_names, 0},
-		{"verdict_question", verdict_question_names, VERDICT_QUESTIONS},
+		{"verdict_question", verdict_question_names, VERDICT_NAMES},
 	};
 	for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
 		buffer_format(&lines, "$%s ", tables[i].type);

@@ -10,13 +10,16 @@
 
 /* Bytes of one body; more is damage. */
 #define BODY_MOST ((size_t)64 << 20)
-/* So many first bytes of a side tell the protocol. */
+/* The number of first bytes of a side that tell the protocol. */
 enum { LOOK = 16 };
 
 const char *const capture_protocol_names[CAPTURE_PROTOCOLS] = {
-	[CAPTURE_SILENT] = OBSERVED_SILENT, [CAPTURE_HTTP1] = OBSERVED_HTTP1,
-	[CAPTURE_HTTP2] = OBSERVED_HTTP2,   [CAPTURE_HTTP2_BEFORE] = "HTTP/2 that began before the capture",
-	[CAPTURE_TLS] = "TLS without keys", [CAPTURE_TLS_BEFORE] = "TLS that began before the capture",
+	[CAPTURE_SILENT] = OBSERVED_SILENT,
+	[CAPTURE_HTTP1] = OBSERVED_HTTP1,
+	[CAPTURE_HTTP2] = OBSERVED_HTTP2,
+	[CAPTURE_HTTP2_BEFORE] = "HTTP/2 that began before the capture",
+	[CAPTURE_TLS] = "TLS without keys",
+	[CAPTURE_TLS_BEFORE] = "TLS that began before the capture",
 	[CAPTURE_TLS_LOST] = "TLS with lost packets",
 	[CAPTURE_TLS_ODD] = "unsupported TLS",
 	[CAPTURE_OTHER] = "other",
@@ -35,8 +38,8 @@ struct capture {
 struct conversation {
 	struct capture *capture;
 	struct talk_about about;
-	struct tls_stream *tls; /* decrypts it; NULL: it is plain, or no TLS that can be read */
-	struct ipf_error *err;  /* of the call that has bytes decrypted */
+	struct tls_stream *tls;         /* decrypts it; NULL: it is plain, or no TLS that can be read */
+	struct ipf_error *err;          /* for the call that has bytes decrypted */
 	enum capture_protocol protocol; /* CAPTURE_SILENT: not known yet */
 	const struct talk_reader *reader;
 	void *talk;       /* NULL: nobody reads it */
@@ -200,8 +203,8 @@ static int take_first(struct capture *c, struct conversation *v, enum tcp_side f
 	if (begin(c, v, protocol, err) < 0)
 		return -1;
 	const bool tls = v->tls && v->protocol == CAPTURE_SILENT; /* it has begun now */
-	int (*const read)(struct conversation *, enum tcp_side, struct slice, int64_t, struct ipf_error *) =
-		tls ? decrypt : read_bytes;
+	int (*const read)(struct conversation *, enum tcp_side, struct slice, int64_t,
+	                  struct ipf_error *) = tls ? decrypt : read_bytes;
 	if (before && read(v, from, (struct slice){start, before}, v->start_ns, err) < 0)
 		return -1;
 	return read(v, from, bytes, t_ns, err);

@@ -24,11 +24,11 @@ struct capture_options {
 	void *data;
 	struct tls_keys *keys; /* to decrypt TLS; borrowed; NULL: none */
 	size_t memory;         /* for all bodies in progress */
-	const uint16_t *ports; /* of servers; others are not looked at; count 0: all */
+	const uint16_t *ports; /* servers have these; others are not looked at; count 0: all */
 	size_t ports_count;
 };
 
-/* What a connection turned out to be. */
+/* The kinds of connections. */
 enum capture_protocol {
 	CAPTURE_SILENT, /* no bytes came */
 	CAPTURE_HTTP1,
@@ -48,7 +48,7 @@ struct capture_counts {
 	int64_t truncated;               /* packets that the capture cut */
 	int64_t other_packets;           /* other protocols and ports */
 	int64_t broken_packets;          /* headers that cannot be read */
-	int64_t first_ns, last_ns;       /* of the packets; IPF_ABSENT: there were none */
+	int64_t first_ns, last_ns;       /* the packets' times; IPF_ABSENT: there were none */
 	int64_t backwards, backwards_ns; /* packets earlier than one before them, and the most by which they were */
 	int64_t connections[CAPTURE_PROTOCOLS];
 	int64_t exchanges, damaged[CAPTURE_DAMAGES];

@@ -104,7 +104,7 @@ bool captured_body_begins(struct captured_message *m)
 	return coding != CONTENT_NO_MEMORY;
 }
 
-/* Appends to a body within the limits, decoded. What an encoding cannot explain is appended as it is. */
+/* Appends to a body within the limits, decoded. Bytes that its encoding cannot explain are appended as they are. */
 static bool append(struct captured *x, struct captured_message *m, struct slice bytes, struct captured_memory *memory)
 {
 	const size_t before = m->body.cap, left = memory->used < memory->limit ? memory->limit - memory->used : 0;

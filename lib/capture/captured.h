@@ -15,7 +15,7 @@
 /* The most bytes of the headers of a request or an answer that are kept; further ones are left out. */
 #define CAPTURED_HEADERS_MOST ((size_t)64 << 10)
 
-/* What is missing of an exchange in the capture. Each is worse than the one before. */
+/* The part of an exchange that the capture lacks. Each is worse than the one before. */
 enum capture_damage {
 	DAMAGE_NONE,
 	DAMAGE_OPEN,         /* it had not ended when the capture did */
@@ -34,7 +34,7 @@ struct captured_message {
 	struct buffer headers; /* name NUL value NUL …, names in lower case, in their order; trailers, too */
 	struct buffer body;
 	struct content_decoder *decoder; /* NULL: the body is not encoded */
-	int64_t wire_bytes;              /* of the body as it was sent */
+	int64_t wire_bytes;              /* the length of the body as it was sent */
 	bool undecoded;                  /* it has an encoding that was not removed */
 };
 
@@ -45,11 +45,11 @@ struct captured {
 	int64_t connection; /* number of its connection, from 0 */
 	bool reused;        /* the connection had carried a request before */
 	int64_t http;       /* 2; IPF_ABSENT: 1.x */
-	int32_t stream;     /* of HTTP/2 */
+	int32_t stream;     /* HTTP/2's id */
 
 	struct buffer method, target; /* the target has the query */
 	struct captured_message request, answer;
-	struct record_read *reads; /* of the answer's body */
+	struct record_read *reads; /* the answer's body's */
 	size_t reads_count, reads_cap;
 	int64_t status; /* the last one; IPF_ABSENT: none */
 	int64_t start_ns, sent_ns, first_byte_ns, end_ns;
@@ -64,7 +64,7 @@ struct captured {
  * (DAMAGE_TOO_LARGE). */
 struct captured_memory {
 	size_t used, limit;
-	size_t body_most; /* of one body */
+	size_t body_most; /* the limit of one body */
 };
 
 struct captured *captured_new(void);                                    /* NULL: out of memory */

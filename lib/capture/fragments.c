@@ -6,9 +6,9 @@
 enum { UNITS = FRAGMENTS_BYTES / 8 }; /* offsets count eight bytes each */
 
 struct partial {
-	struct fragment key; /* of its first part to come */
+	struct fragment key; /* its first part to come */
 	bool used, complete;
-	uint32_t end;      /* of the whole; 0: the last part has not come */
+	uint32_t end;      /* the whole packet's; 0: the last part has not come */
 	uint32_t received; /* bytes */
 	uint8_t *bytes;
 	uint8_t seen[UNITS / 8]; /* a bit for each unit */

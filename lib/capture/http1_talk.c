@@ -21,7 +21,7 @@ struct http1 {
 	struct side sides[2];
 	struct captured *first, *last; /* without a whole answer, in the order of their requests */
 	struct captured *asking;       /* whose request is being read; NULL */
-	int64_t t_ns;                  /* of the bytes at hand */
+	int64_t t_ns;                  /* the time of the bytes at hand */
 	int64_t client_finished_ns;
 	bool pipelines;     /* the client sent a request before the answer to the one before began */
 	bool lossy;         /* bytes are missing */
@@ -30,7 +30,7 @@ struct http1 {
 	bool no_memory;
 };
 
-/* ---- what begins a message ---- */
+/* ---- beginnings of messages ---- */
 
 static bool hex_digit(char c)
 {

@@ -20,7 +20,7 @@ enum {
 };
 enum { VLAN_TAGS_MOST = 4, EXTENSIONS_MOST = 16 };
 
-/* What is left of a packet: `len` captured bytes, of `wire` on the wire. */
+/* The rest of a packet: `len` captured bytes, of `wire` on the wire. */
 struct rest {
 	const uint8_t *at;
 	size_t len, wire;
@@ -102,7 +102,7 @@ static enum packet_kind read_payload(struct packet_layers *l, struct rest r, con
 	whole.bytes = r.at;
 	whole.len = r.len;
 	if (part->is_part) {
-		if (r.len != r.wire) { /* of a cut part it is not known what is missing */
+		if (r.len != r.wire) { /* a cut part: its missing bytes are not known */
 			l->lost_fragments++;
 			return PACKET_BROKEN;
 		}

@@ -1,5 +1,5 @@
-/* What the readers of protocols share: a talk is the HTTP of one TCP connection, of which a reader gets the bytes of
- * both sides in order.
+/* The interface of the readers of protocols: a talk is the HTTP of one TCP connection, of which a reader gets the bytes
+ * of both sides in order.
  *
  *     void *talk = http1_talk.open(&context, &about);
  *     switch (http1_talk.bytes(talk, &bytes, &err)) …
@@ -14,7 +14,7 @@
 #include "capture/captured.h"
 #include "capture/tcp.h"
 
-/* Of all connections. */
+/* All connections share it. */
 struct talk_context {
 	struct captured_memory memory;
 	int64_t exchanges; /* begun so far */
@@ -24,10 +24,10 @@ struct talk_context {
 	bool snapped; /* bytes that are lost now were cut by the capture */
 };
 
-/* Of one connection. */
+/* One connection. */
 struct talk_about {
 	const struct tcp_connection *tcp;
-	int64_t number;    /* of the connection, from 0 */
+	int64_t number;    /* the connection's, from 0 */
 	int64_t exchanges; /* begun on it */
 	bool began_before; /* its beginning is not in the capture */
 };

@@ -18,7 +18,7 @@ struct piece {
 	char bytes[];
 };
 
-/* What a side sends. */
+/* The bytes a side sends. */
 struct tcp_half {
 	uint32_t next;  /* the next byte to tell */
 	uint32_t acked; /* by the other side */
@@ -26,7 +26,7 @@ struct tcp_half {
 	bool known;     /* `next` is */
 	bool told;      /* bytes were told, or missed */
 	bool has_acked, has_fin, finished;
-	int64_t last_ns;            /* of the bytes told last */
+	int64_t last_ns;            /* the time of the bytes told last */
 	struct piece *first, *last; /* by sequence number */
 	size_t pieces, waiting;
 };
@@ -473,7 +473,7 @@ static int take_payload(struct step *s, enum tcp_side from, const struct packet_
 	return tell_segment(s, from, part) < 0 ? -1 : tell_pieces(s, false);
 }
 
-/* What the segment says of the bytes of the other side. */
+/* The segment acknowledges bytes of the other side. */
 static void take_ack(struct step *s, enum tcp_side from, const struct packet_segment *segment)
 {
 	struct tcp_half *other = s->c->halves[!from];
@@ -532,9 +532,9 @@ static int take_segment(struct step *s, enum tcp_side from, const struct packet_
 			s->c->syn_seen = true;
 			s->c->syn_seq = part.seq;
 		}
-		part.seq++; /* of data with it (TCP Fast Open) */
+		part.seq++; /* data with it (TCP Fast Open) follow */
 	}
-	if (!half->known && !(part.flags & PACKET_RST)) { /* also a segment without bytes says where they go on */
+	if (!half->known && !(part.flags & PACKET_RST)) { /* a segment without bytes says, too, where they go on */
 		half->known = true;
 		half->next = part.seq;
 	}

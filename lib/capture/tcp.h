@@ -6,7 +6,7 @@
  *     tcp_table_free(table);
  *
  * Retransmitted, duplicated, overlapping and reordered segments, wrapping sequence numbers, keep-alive probes, segments
- * of any size and connections that began before the capture are handled. Of bytes that came several times the first
+ * of any size and connections that began before the capture are handled. If bytes came several times, the first
  * ones count.
  *
  * A byte's time is when it became deliverable in order: its packet's, or that of a later packet that filled the gap
@@ -47,7 +47,7 @@ struct tcp_connection {
 	struct packet_end ends[2]; /* by enum tcp_side. The client is the one that opened it; of a connection that began
 	                            * before the capture, a guess by its first bytes, else by the ports */
 	bool from_start;           /* its opening is in the capture */
-	enum tcp_side reset_by;    /* of TCP_RESET */
+	enum tcp_side reset_by;    /* for TCP_RESET */
 	bool lost_by_cut;          /* during `lost`: a limit on the length of packets cut these bytes */
 	int64_t opened_ns;         /* its first packet */
 	void *owner;               /* the sink's */

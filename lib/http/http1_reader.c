@@ -7,7 +7,7 @@
 #include <strings.h>
 
 enum state {
-	STATUS_LINE, /* of a request: the request line */
+	STATUS_LINE, /* or the request line */
 	HEADER_LINE,
 	BODY_LENGTH,
 	BODY_CLOSE,

@@ -46,7 +46,7 @@ struct http1_sink {
 	void (*status)(void *data, int status);                            /* interim responses (1xx), too */
 	void (*header)(void *data, struct slice name, struct slice value); /* without white space around; trailers, too */
 	bool (*body)(void *data, const char *bytes, size_t len);           /* without framing; false: no more */
-	void (*request)(void *data, struct slice method, struct slice target); /* of requests, instead of `status` */
+	void (*request)(void *data, struct slice method, struct slice target); /* for requests, instead of `status` */
 };
 
 /* Begins as {0}. Members without a comment are the reader's own. */

@@ -21,7 +21,7 @@
 
 /* The member of this header, or of that of the records it was made from. Borrowed; NULL: the run was not observed. */
 json_t *observed_find(json_t *header);
-/* What the capture had and lacked, of a trailer of records, or of the first of the inputs of results. Borrowed; NULL:
+/* The counts of the capture in a trailer of records, or in that of the first input of results. Borrowed; NULL:
  * the trailer does not say, as when it is missing. */
 json_t *observed_capture(json_t *trailer);
 

@@ -35,7 +35,7 @@ struct verdict {
 	size_t count;
 	int64_t parts;
 	bool shards, failed, predicted, observed;
-	json_t *capture; /* of an observed run: what its capture had and lacked; NULL: not known */
+	json_t *capture; /* an observed run's: the counts of its capture; NULL: not known */
 
 	int64_t rows, ok, errors[VERDICT_KINDS], stale;
 	int64_t rows_with_length, exact_length, requested_tokens, received_tokens;
@@ -482,15 +482,13 @@ void verdict_predicted_apart(struct verdict *v)
 
 /* ---- judging ---- */
 
-const char *const verdict_question_names[VERDICT_QUESTIONS] = {
-	[VERDICT_LOAD] = "load_delivered",
-	[VERDICT_CLIENT] = "client_headroom",
-	[VERDICT_SERVER] = "server_answers",
-	[VERDICT_SAMPLES] = "enough_samples",
+const char *const verdict_question_names[VERDICT_NAMES] = {
+	[VERDICT_LOAD] = "load_delivered",    [VERDICT_CLIENT] = "client_headroom", [VERDICT_SERVER] = "server_answers",
+	[VERDICT_SAMPLES] = "enough_samples", [VERDICT_CAPTURE] = "capture",
 };
 
 static const struct {
-	enum verdict_question question;
+	int question; /* or VERDICT_CAPTURE */
 	const char *text;
 } rules[] = {
 	{VERDICT_LOAD,
@@ -524,6 +522,12 @@ static const struct {
 	{VERDICT_CLIENT, "DOUBTFUL if more than 5 % of the content events shared their read with another one (coalesced): "
                      "inter-token figures then reflect the network's packets, not the server's steps."},
 	{VERDICT_CLIENT, "N/A, not applicable, for a predicted run (ipf-twin predict): no client measured it."},
+	{VERDICT_CAPTURE,
+     "For an observed run (ipf-prep capture), in the place of client_headroom; load_delivered is N/A. DOUBTFUL if packets of "
+     "more than 1 % of the requests are missing (INVALID above 10 %; those that began before the capture or ended after it "
+     "do not count), if more than 1 % of the connections with bytes were not understood, if the capture dropped more than "
+     "0.1 % of the packets by its own count, or if their clock goes back by more than 1 ms. UNKNOWN without the end of the "
+     "records."},
 	{VERDICT_CLIENT, "DOUBTFUL if the client may have changed a figure by more than ipf-report --accuracy allows."},
 	{VERDICT_SERVER, "DOUBTFUL if more than 1 % of the requests failed, INVALID above 5 %. Requests cancelled by "
                      "ipf-fire at the end, and resets of kept-alive connections already closed by the server "
@@ -705,7 +709,7 @@ static bool judge_client(struct verdict *v, struct verdict_check *check)
 {
 	char text[32];
 	if (v->observed) {
-		check->name = "capture";
+		check->name = verdict_question_names[VERDICT_CAPTURE];
 		return capture_health_judge(v->capture, v->rows, v->errors[VERDICT_UNSEEN], check);
 	}
 	if (v->predicted) {

@@ -28,7 +28,9 @@
 #include <jansson.h>
 
 enum verdict_question { VERDICT_LOAD, VERDICT_CLIENT, VERDICT_SERVER, VERDICT_SAMPLES, VERDICT_QUESTIONS };
-extern const char *const verdict_question_names[VERDICT_QUESTIONS]; /* "load_delivered", … */
+/* The name of VERDICT_CLIENT for an observed run. */
+enum { VERDICT_CAPTURE = VERDICT_QUESTIONS, VERDICT_NAMES };
+extern const char *const verdict_question_names[VERDICT_NAMES]; /* "load_delivered", … */
 
 /* The error kinds of result rows, and "other" for any other. */
 enum { VERDICT_HUNG_UP = 8, VERDICT_CANCELLED, VERDICT_TOO_LARGE, VERDICT_UNSEEN, VERDICT_OTHER, VERDICT_KINDS };

@@ -40,7 +40,7 @@
 /* Share of the content events sharing a read. */
 #define VERDICT_COALESCED_DOUBTFUL 0.05
 
-/* Of an observed run: share of the requests of which packets are missing; of the connections that were not understood;
+/* An observed run: share of the requests of which packets are missing; of the connections that were not understood;
  * of the packets that the capture dropped by its own count. */
 #define VERDICT_UNSEEN_DOUBTFUL    0.01
 #define VERDICT_UNSEEN_INVALID     0.10

@@ -15,7 +15,7 @@ struct made_packet {
 	int link;
 	bool v6;
 	int vlan_tags;
-	int extensions;   /* of IPv6 */
+	int extensions;   /* IPv6 */
 	uint8_t from, to; /* the last byte of the addresses */
 	uint16_t from_port, to_port;
 	uint32_t seq, ack;

@@ -24,7 +24,7 @@ struct item {
 	char *payload;
 	int exchange; /* -1: none */
 	bool needed;  /* it has bytes of it */
-	size_t cut;   /* so many bytes of the payload are captured; SIZE_MAX: all */
+	size_t cut;   /* the captured bytes of the payload; SIZE_MAX: all */
 	int copies;
 	int64_t order;
 };

@@ -100,7 +100,7 @@ static void cut_packets_tell_how_much_is_missing(void **state)
 		struct packet packet = make_packet(&made, &bytes);
 		for (size_t cut = 0; cut <= bytes.len; cut++) {
 			struct packet_layers layers = {.link = PACKET_LINK_ETHERNET};
-			char *copy = malloc(cut + 1); /* of this size, so a sanitizer sees who reads past it */
+			char *copy = malloc(cut + 1); /* exactly as long, so a sanitizer sees who reads past it */
 			memcpy(copy, bytes.data, cut);
 			packet.bytes = (const uint8_t *)copy;
 			packet.len = cut;

@@ -117,7 +117,7 @@ static void fill_figures(struct figures *f, const struct percentiles *list)
 	f->outputs[OUTPUT_VALID] = f->outputs[OUTPUT_NOT_JSON] = 1;
 	f->hung_up = f->stale = f->events = f->coalesced = f->stalls = f->stalled = f->after_end = f->went_on = 1;
 	f->deadlines = f->deadlines_met = f->judged = f->good = f->left_out = f->unmeasured = 1;
-	f->errors[0] = f->not_streamed[1] = f->by_source[0] = f->by_source[1] = 1;
+	f->unseen = f->errors[0] = f->not_streamed[1] = f->by_source[0] = f->by_source[1] = 1;
 	f->residuals[0] = (struct token_difference){.name = "a_minus_b", .n = 1};
 	for (enum metric m = 0; m < METRIC_COUNT; m++) {
 		fill_summary(&f->start[m], list);
