@@ -376,6 +376,7 @@ static struct source_reader reader_of(const struct prep_config *c, struct input 
 	                              .state = c->format_state,
 	                              .quiet = c->common.quiet,
 	                              .first = first,
+	                              .undigested = c->capture.records_only,
 	                              .stop = c->on_error == ON_ERROR_STOP};
 }
 

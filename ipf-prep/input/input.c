@@ -28,8 +28,8 @@ struct input {
 	int fd;
 	bool regular, ended;
 	int64_t bytes, size;
-	struct digest *digest;
-	char head[HEAD_MAX]; /* read ahead, returned first */
+	struct digest *digest; /* NULL: not wanted */
+	char head[HEAD_MAX];   /* read ahead, returned first */
 	size_t head_len, head_given;
 	struct archive *archive;         /* decompresses; NULL: plain */
 	struct ipf_error unreadable;     /* why it got no bytes, which it may take for the end or not repeat */
@@ -78,7 +78,8 @@ static int64_t read_raw(struct input *input, char *to, size_t cap, struct ipf_er
 		return ipf_error_errno(err, errno, input_name(input), "cannot read");
 	input->ended = got == 0;
 	input->bytes += got;
-	digest_update(input->digest, to, (size_t)got);
+	if (input->digest)
+		digest_update(input->digest, to, (size_t)got);
 	return got;
 }
 
@@ -213,7 +214,8 @@ static int64_t read_content(struct input *input, char *to, size_t cap, struct ip
 		int64_t got = archive_members_read(input->members, to, cap, err);
 		if (got > 0) {
 			input->bytes += got;
-			digest_update(input->digest, to, (size_t)got);
+			if (input->digest)
+				digest_update(input->digest, to, (size_t)got);
 		}
 		input->ended |= got == 0;
 		return got;
@@ -310,6 +312,12 @@ int64_t input_read(void *data, char *to, size_t cap, struct ipf_error *err)
 	return (int64_t)len;
 }
 
+void input_skip_digest(struct input *input)
+{
+	digest_free(input->digest);
+	input->digest = NULL;
+}
+
 json_t *input_provenance(struct input *input, bool whole, struct ipf_error *err)
 {
 	char rest[16384];
@@ -320,7 +328,7 @@ json_t *input_provenance(struct input *input, bool whole, struct ipf_error *err)
 		if (got < 0)
 			return NULL;
 	}
-	if (input->regular) {
+	if (input->regular && input->digest) {
 		int64_t got;
 		while ((got = read_raw(input, rest, sizeof rest, err)) > 0)
 			;
@@ -329,7 +337,7 @@ json_t *input_provenance(struct input *input, bool whole, struct ipf_error *err)
 	}
 	json_t *entry;
 	const char *origin = remote_origin(input->path);
-	if (input->ended && (whole || input->regular || input->members || input->parquet)) {
+	if (input->digest && input->ended && (whole || input->regular || input->members || input->parquet)) {
 		char hex[65];
 		digest_hex(input->digest, hex);
 		entry = provenance_file(input_name(input), input->bytes, hex);

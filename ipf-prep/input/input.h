@@ -42,6 +42,8 @@ int64_t input_size(const struct input *input);     /* a regular file's; IPF_ABSE
  * of a regular file is read for the digest; a pipe gets `"partial":true` instead of a digest, since how much of it was
  * read is not reproducible. */
 json_t *input_provenance(struct input *input, bool whole, struct ipf_error *err);
+/* Before the first read: no digest is computed. Its entry then is as that of a pipe read in part. */
+void input_skip_digest(struct input *input);
 void input_close(struct input *input); /* NULL is fine */
 
 #endif

@@ -271,7 +271,12 @@ static int read_packet(void *opened, const struct source_record *record, struct 
 	s->sink = sink;
 	if (record->line == 1 && begin_packets(s, record, err) < 0)
 		return -1;
-	s->dropped = packet_file_dropped(record->packets);
+	if (!record->packet) {
+		const int64_t dropped = packet_file_dropped(record->packets);
+		if (dropped != IPF_ABSENT)
+			s->dropped = dropped + (s->dropped == IPF_ABSENT ? 0 : s->dropped);
+		return 0;
+	}
 	if (capture_packet(s->capture, packet_file_link(record->packets), record->packet, err) < 0)
 		return -1;
 	return s->output ? record_output_tick(s->output, record->packet->t_ns, err) : 0;

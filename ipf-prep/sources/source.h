@@ -80,7 +80,7 @@ struct source_record {
 	const struct jdoc *json; /* UNIT_JSON, UNIT_OTLP, UNIT_TABLE */
 	struct slice text; /* UNIT_LINE: valid UTF-8 without the line end; UNIT_FILE: the bytes of the file, unchecked */
 	const struct csv *csv;             /* UNIT_CSV; UNIT_TABLE if the file is CSV, else NULL */
-	const struct packet *packet;       /* UNIT_PACKET */
+	const struct packet *packet;       /* UNIT_PACKET; NULL: the file has ended */
 	const struct packet_file *packets; /* the file it is in */
 	bool live;                         /* the input is no regular file: packets come as they are captured */
 };

@@ -295,6 +295,8 @@ static int read_packets(struct open_file *f, struct ipf_error *err)
 	struct ipf_error wrong = {0};
 	int got = packet_file_open(&packets, input_read, f->input, &wrong), status = 0;
 	const bool live = input_size(f->input) == IPF_ABSENT;
+	if (f->reader->undigested)
+		input_skip_digest(f->input);
 	for (int64_t line = 1; got >= 0 && status == 0 && wants_more(f->reader); line++) {
 		if ((got = packet_file_next(packets, &packet, &wrong)) <= 0)
 			break;
@@ -304,7 +306,13 @@ static int read_packets(struct open_file *f, struct ipf_error *err)
 		record.live = live;
 		status = read_record(f, &record, err);
 	}
+	if (packets && status == 0) { /* counters follow the last packet */
+		struct source_record end = {.number = f->reader->records, .file = input_name(f->input), .packets = packets};
+		status = read_record(f, &end, err);
+	}
 	packet_file_close(packets);
+	if (status < 0)
+		return -1;
 	if (got < 0) {
 		ipf_error_place(&wrong, input_name(f->input), 0);
 		return end_reading(f->reader, &wrong, err);

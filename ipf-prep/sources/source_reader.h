@@ -22,6 +22,7 @@ struct source_reader {
 	void *state;
 	struct sink *sink;
 	struct input *first; /* the first file, if it is open already because its format was detected; else NULL */
+	bool undigested;     /* nobody wants the digests of captures */
 	bool stop;           /* end at the first bad record */
 	bool quiet;          /* do not report skipped records */
 	struct progress progress;
