@@ -39,7 +39,7 @@ DEBS      := build-essential pkg-config libcurl4-openssl-dev libjansson-dev libz
              libnghttp2-dev libpcre2-dev libutf8proc-dev libmicrohttpd-dev libsnappy-dev libexpat1-dev libpng-dev libpcap-dev zlib1g-dev ca-certificates curl gnuplot-nox \
              jq zstd openssl mandoc
 DEBS_TEST := libcmocka-dev gojq python3 python3-grpcio python3-grpc-tools python3-jsonschema json-schema-test-suite python3-yaml nginx-light groff \
-             p7zip-full xz-utils bzip2 strace iproute2 bsdutils unicode-data zsh fish prometheus prometheus-pushgateway \
+             p7zip-full xz-utils bzip2 strace iproute2 tcpdump bsdutils unicode-data zsh fish prometheus prometheus-pushgateway \
              sqlite3 postgresql valgrind
 DEBS_CLUSTER := slurm-wlm munge buildah podman runc mmdebstrap containerd containernetworking-plugins
 DEBS_SERVERS := haproxy caddy curl unzip python3-venv
