@@ -41,7 +41,7 @@ void draft_reset(struct draft *d)
 	d->count = d->message_count = 0;
 	d->number = d->part = d->copy = d->turn = 0;
 	d->session = (struct slice){0};
-	d->chain = d->failed = false;
+	d->chain = d->failed = d->may_be_alone = false;
 }
 
 void draft_begin(struct draft *d, int64_t number, int64_t part)

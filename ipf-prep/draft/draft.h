@@ -76,6 +76,7 @@ struct draft {
 	int64_t copy;         /* 0; 1, 2, … if the record is drawn again */
 	struct slice session; /* plain text: requests of equal session belong together; absent: see `chain` */
 	int64_t turn;         /* its first request's within the session */
+	bool may_be_alone;    /* the session is one of a conversation that may have no other request: then there is none */
 	bool chain;           /* its requests are the turns of one conversation: each needs the previous ones */
 	struct draft_request *requests;
 	size_t count, requests_cap;

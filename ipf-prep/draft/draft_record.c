@@ -39,7 +39,7 @@ enum {
 	PARENTS,
 };
 /* Bits of a draft, and of a message above its role. */
-enum { HAS_PART = 1, HAS_COPY = 2, HAS_TURN = 4, HAS_SESSION = 8, IS_CHAIN = 16 };
+enum { HAS_PART = 1, HAS_COPY = 2, HAS_TURN = 4, HAS_SESSION = 8, IS_CHAIN = 16, MAY_BE_ALONE = 32 };
 enum { HAS_TOKENS = 256, HAS_TEXT = 512, HAS_JSON = 1024, HAS_MEDIA = 2048 };
 
 static uint64_t bit(bool set, int number)
@@ -131,7 +131,8 @@ void draft_record_write(const struct draft *d, struct buffer *to)
 	size_t begin = to->len;
 	put(to, 0); /* the bytes before the texts */
 	put(to, (d->part ? HAS_PART : 0) | (d->copy ? HAS_COPY : 0) | (d->turn ? HAS_TURN : 0) |
-	            (d->session.data ? HAS_SESSION : 0) | (d->chain ? IS_CHAIN : 0));
+	            (d->session.data ? HAS_SESSION : 0) | (d->chain ? IS_CHAIN : 0) |
+	            (d->may_be_alone ? MAY_BE_ALONE : 0));
 	put(to, (uint64_t)d->number);
 	put(to, d->count);
 	put(to, d->message_count);
@@ -235,6 +236,7 @@ void draft_record_read(struct draft *d, struct slice bytes)
 	draft_begin(d, (int64_t)get(&from), 0);
 	size_t count = get(&from), messages = get(&from);
 	d->chain = mask & IS_CHAIN;
+	d->may_be_alone = mask & MAY_BE_ALONE;
 	if (mask & HAS_PART)
 		d->part = (int64_t)get(&from);
 	if (mask & HAS_COPY)

@@ -142,6 +142,8 @@ static int next_unit(struct selection *s, struct unit *unit, const char **why, s
 	if (got <= 0)
 		return got;
 	*why = s->config->hold_all ? excluded(s, &s->draft) : NULL;
+	if (unit->drafts == 1 && s->draft.may_be_alone)
+		s->draft.session = (struct slice){0};
 	if (unit->drafts == 1)
 		return 1;
 	draft_sorter_clear(&s->unit);

@@ -5,7 +5,7 @@
  *
  *     arrival            when the first byte of the request came
  *     bodies             logged_exchange.h says what is read
- *     session            a header: --session-header, or one of session_headers
+ *     session            a header: --session-header, or one of session_headers; else, by growing messages
  *     hang-up            the client closed the connection before the end of the answer
  *
  * Requests whose own bytes are not all in the capture are not in the trace; whose answer is not whole, are. Everything
@@ -14,6 +14,7 @@
 #include "absent.h"
 #include "capture/capture.h"
 #include "capture/packet_file.h"
+#include "capture/prefix_sessions.h"
 #include "capture/record_output.h"
 #include "capture/traffic_counts.h"
 #include "header_field.h"
@@ -44,6 +45,7 @@ struct capture_state {
 	struct response response;
 	struct record_parts parts;
 	struct traffic_counts others; /* requests that are none of a known API, by method and path */
+	struct prefix_sessions sessions;
 	struct time_origin origin;
 	int64_t requests;
 	char link[32];
@@ -147,9 +149,22 @@ static int recorded_of(struct capture_state *s, const struct captured *x, const 
 	return 0;
 }
 
+/* By the header, else by the messages: whether others follow is only known at the end. */
+static struct slice session_in_trace(struct capture_state *s, const struct captured *x,
+                                     const struct request_facts *facts, bool has_body)
+{
+	struct draft *d = &s->sink->draft;
+	const int64_t first = facts->session.data || !has_body ? IPF_ABSENT
+	                                                        : prefix_sessions_of(&s->sessions, &s->body, x->number);
+	if (first == IPF_ABSENT)
+		return facts->session;
+	d->may_be_alone = true;
+	return draft_format(d, "c%lld", (long long)first);
+}
+
 /* Gives the request to the trace. */
 static int take_request(struct capture_state *s, const struct captured *x, const struct request_facts *facts,
-                        struct ipf_error *err)
+                        bool has_body, struct ipf_error *err)
 {
 	struct draft *d = &s->sink->draft;
 	const bool failed = x->damage == DAMAGE_NONE &&
@@ -161,12 +176,13 @@ static int take_request(struct capture_state *s, const struct captured *x, const
 		return 0;
 	if (recorded_of(s, x, facts, &recorded, err) < 0)
 		return -1;
+	const struct slice session = session_in_trace(s, x, facts, has_body);
 	const struct logged_exchange logged = {
 		.request_name = "body",
 		.response_name = "answer",
 		.request_text = buffer_all(&x->request.body),
 		.response_text = x->damage || x->answer.undecoded ? (struct slice){0} : buffer_all(&x->answer.body),
-		.session = facts->session,
+		.session = session,
 		.id = draft_format(d, "c%lld", (long long)x->number),
 		.start_ns = x->start_ns,
 		.hang_up_ns = x->error == RECORD_HUNG_UP ? x->end_ns - x->start_ns : 0,
@@ -189,7 +205,7 @@ static int take(struct capture_state *s, const struct captured *x, struct ipf_er
 	s->requests++;
 	if (s->output && record_output_put(s->output, x, &facts, err) < 0)
 		return -1;
-	return facts.api < 0 ? 0 : take_request(s, x, &facts, err);
+	return facts.api < 0 ? 0 : take_request(s, x, &facts, has_body, err);
 }
 
 static int on_ended(void *data, struct captured *x, struct ipf_error *err)
@@ -377,6 +393,7 @@ static void close_state(void *opened)
 	known_apis_close(s->apis);
 	jdoc_release(&s->body);
 	traffic_counts_release(&s->others);
+	prefix_sessions_release(&s->sessions);
 	response_release(&s->response);
 	record_parts_release(&s->parts);
 	json_decref(s->files);

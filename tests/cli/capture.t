@@ -46,6 +46,13 @@ is "$(requests_of mixed.trace | jq -c '[.id, .at_ns, .session, .turn, .output_to
 ["c3",14000000,null,null,5,null,null,1000000]
 ["c4",16000000,null,null,128,null,null,null]
 ["c6",23000000,null,null,1,3000000,null,null]' "the trace has arrivals, sessions, lengths, hang-ups and recorded latencies"
+packets turns
+ipf-prep capture turns -q -o turns.trace
+is "$(requests_of turns.trace | jq -c '[.id, .session, .turn]')" '["c0","c0",0]
+["c2","c0",1]
+["c3","c0",2]
+["c4","c0",3]
+["c1",null,null]' "growing messages make a session, and a request alone has none"
 ipf-prep capture mixed -q --keep-header X-Tenant -o kept.trace
 is "$(requests_of kept.trace | jq -c '.headers' | sort | uniq -c | tr -s ' ')" ' 4 null
  1 {"X-Tenant":"t"}' "a header that is wanted is in the trace"

@@ -117,6 +117,25 @@ def mixed():
     return cap
 
 
+def turns():
+    """A conversation of three turns without a header, one that begins alike, and a request alone."""
+    cap = Capture()
+    a, b = Connection(cap, 40001), Connection(cap, 40002)
+    said = [{"role": "system", "content": "be brief"}, {"role": "user", "content": "one"}]
+
+    def turn(c, messages):
+        c.ask({"model": "m", "messages": messages, "stream": True})
+        streamed(c, ["x"])
+
+    turn(a, said)
+    turn(b, [{"role": "user", "content": "alone"}])
+    for text in ("two", "three"):
+        said = said + [{"role": "assistant", "content": "x"}, {"role": "user", "content": text}]
+        turn(a, said)
+    turn(b, said[:2] + [{"role": "assistant", "content": "other"}, {"role": "user", "content": "four"}])
+    return cap
+
+
 def encoded():
     """Answers by gzip, of which each event is flushed."""
     cap = Capture()
@@ -197,6 +216,7 @@ KINDS = {
     "mixed": lambda: pcap(mixed()),
     "mixed.pcapng": lambda: pcapng(mixed(), dropped=40),
     "snapped": lambda: pcap(mixed(), snaplen=96),
+    "turns": lambda: pcap(turns()),
     "encoded": lambda: pcap(encoded()),
     "before": lambda: pcap(before()),
     "others": lambda: pcap(others()),
