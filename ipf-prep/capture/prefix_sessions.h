@@ -1,9 +1,9 @@
-/* Sessions by growing prefixes: a chat request whose messages begin with all messages of an earlier request, followed by
- * an answer, is the next turn of that conversation.
+/* Sessions by growing prefixes: a chat request whose messages begin with all messages of an earlier request, followed
+ * by an answer, is the next turn of that conversation.
  *
  *     struct prefix_sessions sessions = {0};
- *     const int64_t first = prefix_sessions_of(&sessions, body, number);   // number of the conversation's first request
- *     prefix_sessions_release(&sessions);
+ *     const int64_t first = prefix_sessions_of(&sessions, body, number);   // number of the conversation's first
+ * request prefix_sessions_release(&sessions);
  *
  * Messages are compared by a hash of their JSON. If two conversations began alike, the newest one goes on. At most
  * PREFIX_SESSIONS_MOST requests are remembered, in 24 MiB; later ones begin conversations that have no second turn.

@@ -131,8 +131,7 @@ void draft_record_write(const struct draft *d, struct buffer *to)
 	size_t begin = to->len;
 	put(to, 0); /* the bytes before the texts */
 	put(to, (d->part ? HAS_PART : 0) | (d->copy ? HAS_COPY : 0) | (d->turn ? HAS_TURN : 0) |
-	            (d->session.data ? HAS_SESSION : 0) | (d->chain ? IS_CHAIN : 0) |
-	            (d->may_be_alone ? MAY_BE_ALONE : 0));
+	            (d->session.data ? HAS_SESSION : 0) | (d->chain ? IS_CHAIN : 0) | (d->may_be_alone ? MAY_BE_ALONE : 0));
 	put(to, (uint64_t)d->number);
 	put(to, d->count);
 	put(to, d->message_count);

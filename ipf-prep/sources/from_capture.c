@@ -155,7 +155,7 @@ static struct slice session_in_trace(struct capture_state *s, const struct captu
 {
 	struct draft *d = &s->sink->draft;
 	const int64_t first = facts->session.data || !has_body ? IPF_ABSENT
-	                                                        : prefix_sessions_of(&s->sessions, &s->body, x->number);
+	                                                       : prefix_sessions_of(&s->sessions, &s->body, x->number);
 	if (first == IPF_ABSENT)
 		return facts->session;
 	d->may_be_alone = true;

@@ -258,7 +258,7 @@ static int tell_pieces(struct step *s, bool all)
 /* The bytes of a side that are missing next: those the other side acknowledged, up to the first piece, and up to what
  * the other side had when it sent its own next piece, which comes before the rest. `all`: also bytes that nobody
  * acknowledged. */
-static int32_t gap_of(const struct tcp_connection *c, int side, bool all)
+static int32_t gap_of(const struct tcp_connection *c, enum tcp_side side, bool all)
 {
 	const struct tcp_half *half = c->halves[side];
 	const struct piece *other = c->halves[!side]->first;
