@@ -42,7 +42,7 @@ attack() { # MAKEFILE: in a folder of its own; prints each value executed, or no
 	echo '{"prompt":"x"}' >data
 	variables=$(variables_of "$file" "$SHARE/common.mk") own=$(variables_of "$file")
 	set --
-	for value in OUT=out URL=http://127.0.0.1:1 URL_B=http://127.0.0.1:2 MODELS=a=1 TWIN=data DATA=data LOG=data ROUNDS=1 SERVERS=http://127.0.0.1:1; do
+	for value in OUT=out URL=http://127.0.0.1:1 URL_B=http://127.0.0.1:2 MODELS=a=1 TWIN=data DATA=data LOG=data CAPTURE=data ROUNDS=1 SERVERS=http://127.0.0.1:1; do
 		! grep -qx "${value%%=*}" <<<"$variables" || set -- "$@" "$value"
 	done
 	try() { # TEXT VARIABLE=VALUE…
@@ -67,7 +67,7 @@ attack() { # MAKEFILE: in a folder of its own; prints each value executed, or no
 	for variable in $variables; do
 		for value in "${refused[@]}"; do
 			got=$(make -s -f "$file" "$@" "$variable=$value" 2>&1 </dev/null)
-			[[ $got == *"$variable: a value must not contain"* || $name:$variable =~ ^record:(DATA|SOURCE)$ ]] || echo "$variable=$value: $got"
+			[[ $got == *"$variable: a value must not contain"* || $name:$variable =~ ^(record|observe):(DATA|SOURCE)$ ]] || echo "$variable=$value: $got"
 			[ ! -e canary ] || { echo "executed: $variable=$value"; rm -f canary; }
 		done
 		env "$variable=$value" make -s -f "$file" "$@" schedule >log 2>&1 </dev/null

@@ -1,5 +1,5 @@
 #!/bin/bash
-# The makefiles for kinds of load: replay, record, cache, lora, autoscale. Each once, and again with nothing to do.
+# The makefiles for kinds of load: replay, record, observe, cache, lora, autoscale. Each once, and again with nothing to do.
 . "$TESTS/tap.sh"
 SHARE=$(cd "$TESTS/../share/ipf" && pwd)
 PATH=$BIN:$PATH
@@ -80,6 +80,19 @@ again record LOG=
 is "$status $(grep -c 'LOG is missing' "$ERR")" "2 1" "record: LOG is required"
 again record LOG="$TESTS/data/prep/nginx.jsonl" OUT=bad
 is "$status $(grep -c 'nginx.jsonl:6: request_time: missing' "$ERR") $(ls bad)" "2 1 trace.set" "record: a bad line is named"
+
+# ---- observe --------------------------------------------------------------------------------------------------------
+python3 "$TESTS/helpers/packets.py" mixed mixed.pcap
+set -- observe CAPTURE=mixed.pcap
+again "$@" shared
+is "$status $(cd observe && echo *)" "0 shared.jsonl.zst shared.set shared.txt" "observe: an anonymized trace alone, and nothing beside it"
+again "$@"
+status_is 0 "observe: a capture is reported on"
+is "$(jq -c '[.verdict.observed, .total.requests.ok]' observe/report.json)" "[true,3]" "observe: the report has its requests"
+is "$(plain observe/trace.zst | head -1 | jq -r .source)" capture "observe: a trace to replay is beside it"
+idle "$@"
+again observe CAPTURE=
+is "$status $(grep -c 'CAPTURE is missing' "$ERR")" "2 1" "observe: CAPTURE is required"
 
 # ---- cache ----------------------------------------------------------------------------------------------------------
 set -- cache MODEL=base HIT_RATES="0 0.6" RATE=100 FOR=2s
