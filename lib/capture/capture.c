@@ -2,16 +2,18 @@
 
 #include "absent.h"
 #include "capture/http1_talk.h"
+#include "capture/http2_talk.h"
 #include "capture/tls_stream.h"
 #include "stream/observed.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /* Bytes of one body; more is damage. */
 #define BODY_MOST ((size_t)64 << 20)
 /* The number of first bytes of a side that tell the protocol. */
-enum { LOOK = 16 };
+enum { LOOK = 16, FRAME_HEADER = 9 };
 
 const char *const capture_protocol_names[CAPTURE_PROTOCOLS] = {
 	[CAPTURE_SILENT] = OBSERVED_SILENT,
@@ -34,6 +36,12 @@ struct capture {
 	int64_t connections; /* with bytes */
 };
 
+struct first_bytes {
+	char bytes[LOOK];
+	size_t len;
+	int64_t t_ns;
+};
+
 /* A connection with bytes. */
 struct conversation {
 	struct capture *capture;
@@ -42,11 +50,8 @@ struct conversation {
 	struct ipf_error *err;          /* for the call that has bytes decrypted */
 	enum capture_protocol protocol; /* CAPTURE_SILENT: not known yet */
 	const struct talk_reader *reader;
-	void *talk;       /* NULL: nobody reads it */
-	char start[LOOK]; /* the first bytes of a side, until they tell the protocol */
-	size_t start_len;
-	enum tcp_side start_from;
-	int64_t start_ns;
+	void *talk; /* NULL: nobody reads it */
+	struct first_bytes start[2]; /* the first bytes of each side, until they tell the protocol */
 	bool counted;
 };
 
@@ -61,7 +66,16 @@ static bool begins_like(struct slice bytes, const char *text, size_t len)
 static bool is_frame(struct slice bytes)
 {
 	const unsigned char *p = (const unsigned char *)bytes.data;
-	return bytes.len >= 9 && p[0] == 0 && p[3] <= 9 && !(p[5] & 0x80) && (p[1] < 64 || (p[1] == 64 && p[2] == 0));
+	return bytes.len >= FRAME_HEADER && p[0] == 0 && p[3] <= 9 && !(p[5] & 0x80) &&
+	       (p[1] < 64 || (p[1] == 64 && p[2] == 0));
+}
+
+/* The first frame of a side. Few bytes may do. */
+static bool begins_settings(struct slice bytes)
+{
+	static const char settings[] = {0, 0}, type[] = {4, 0, 0, 0, 0, 0};
+	return begins_like(bytes, settings, 2) &&
+	       (bytes.len <= 3 || begins_like((struct slice){bytes.data + 3, bytes.len - 3}, type, sizeof type));
 }
 
 /* TLS records begin so (RFC 8446 section 5.1). */
@@ -81,6 +95,8 @@ static enum capture_protocol protocol_of(const struct conversation *v, enum tcp_
 		return bytes.len >= sizeof preface - 1 ? CAPTURE_HTTP2 : bytes.len < LOOK ? CAPTURE_SILENT : CAPTURE_OTHER;
 	if (from == TCP_CLIENT ? http1_talk_begins_request(bytes) : http1_talk_begins_response(bytes))
 		return CAPTURE_HTTP1;
+	if (from == TCP_SERVER && begins_settings(bytes) && !v->about.began_before) /* it need not wait for the client */
+		return bytes.len >= FRAME_HEADER ? CAPTURE_HTTP2 : CAPTURE_SILENT;
 	if (v->about.began_before)
 		return is_frame(bytes) ? CAPTURE_HTTP2_BEFORE : CAPTURE_HTTP1;
 	return CAPTURE_OTHER;
@@ -88,6 +104,8 @@ static enum capture_protocol protocol_of(const struct conversation *v, enum tcp_
 
 static const struct talk_reader *reader_of(enum capture_protocol protocol)
 {
+	if (protocol == CAPTURE_HTTP2 || protocol == CAPTURE_HTTP2_BEFORE)
+		return &http2_talk;
 	return protocol == CAPTURE_HTTP1 ? &http1_talk : NULL;
 }
 
@@ -141,7 +159,7 @@ static int begin(struct capture *c, struct conversation *v, enum capture_protoco
 {
 	static const struct tls_sink sink = {.plain = on_plain};
 	if (protocol == CAPTURE_TLS && c->options.keys && !v->tls) {
-		v->start_len = 0; /* its content tells the protocol */
+		v->start[TCP_CLIENT].len = v->start[TCP_SERVER].len = 0; /* its content tells the protocol */
 		v->tls = tls_stream_new(c->options.keys, &sink, v);
 		return v->tls ? 0 : ipf_error_memory(err);
 	}
@@ -163,6 +181,32 @@ static int give_up(struct conversation *v, int64_t t_ns, struct ipf_error *err)
 	return status;
 }
 
+/* Does the header ask for HTTP/2, perhaps among others? */
+static bool names_h2c(struct slice upgrade)
+{
+	for (size_t i = 0; i + 3 <= upgrade.len; i++)
+		if (strncasecmp(upgrade.data + i, "h2c", 3) == 0)
+			return true;
+	return false;
+}
+
+/* The connection changes its protocol: to HTTP/2, where the exchange at hand gets its answer, or to one that is not
+ * read. */
+static int upgrade(struct capture *c, struct conversation *v, int64_t t_ns, struct ipf_error *err)
+{
+	struct captured *x = http1_talk_upgraded(v->talk);
+	const bool h2c = x->asked && names_h2c(captured_header_value(&x->request, "upgrade"));
+	if (give_up(v, t_ns, err) < 0 || (h2c && begin(c, v, CAPTURE_HTTP2, err) < 0)) {
+		captured_free(x, &c->context.memory);
+		return -1;
+	}
+	if (h2c)
+		return http2_talk_upgraded(v->talk, x, err);
+	v->protocol = CAPTURE_OTHER;
+	x->end_ns = t_ns;
+	return c->context.ended(c->context.data, x, err);
+}
+
 static int read_bytes(struct conversation *v, enum tcp_side from, struct slice bytes, int64_t t_ns,
                       struct ipf_error *err)
 {
@@ -175,6 +219,10 @@ static int read_bytes(struct conversation *v, enum tcp_side from, struct slice b
 	case TALK_FAILED:
 		return -1;
 	case TALK_UPGRADED:
+		if (upgrade(v->capture, v, t_ns, err) < 0)
+			return -1;
+		bytes = (struct slice){bytes.data + b.used, bytes.len - b.used};
+		return bytes.len ? read_bytes(v, from, bytes, t_ns, err) : 0;
 	case TALK_OTHER:
 		break;
 	}
@@ -187,25 +235,23 @@ static int decrypt(struct conversation *v, enum tcp_side from, struct slice byte
 static int take_first(struct capture *c, struct conversation *v, enum tcp_side from, struct slice bytes, int64_t t_ns,
                       struct ipf_error *err)
 {
-	char start[LOOK];
-	size_t before = v->start_from == from ? v->start_len : 0;
-	if (!before) {
-		v->start_ns = t_ns;
-		v->start_from = from;
-	}
-	const size_t more = bytes.len < LOOK - before ? bytes.len : LOOK - before;
-	memcpy(v->start + before, bytes.data, more);
-	v->start_len = before + more;
-	const enum capture_protocol protocol = protocol_of(v, from, (struct slice){v->start, v->start_len});
+	const enum tcp_side other = from == TCP_CLIENT ? TCP_SERVER : TCP_CLIENT;
+	const size_t before = v->start[from].len, more = bytes.len < LOOK - before ? bytes.len : LOOK - before;
+	if (!before)
+		v->start[from].t_ns = t_ns;
+	memcpy(v->start[from].bytes + before, bytes.data, more);
+	v->start[from].len += more;
+	const enum capture_protocol protocol = protocol_of(v, from, (struct slice){v->start[from].bytes, before + more});
 	if (protocol == CAPTURE_SILENT)
 		return 0;
-	memcpy(start, v->start, before);
+	const struct first_bytes mine = v->start[from], theirs = v->start[other]; /* the content of TLS begins anew */
 	if (begin(c, v, protocol, err) < 0)
 		return -1;
 	const bool tls = v->tls && v->protocol == CAPTURE_SILENT; /* it has begun now */
 	int (*const read)(struct conversation *, enum tcp_side, struct slice, int64_t,
 	                  struct ipf_error *) = tls ? decrypt : read_bytes;
-	if (before && read(v, from, (struct slice){start, before}, v->start_ns, err) < 0)
+	if ((theirs.len && read(v, other, (struct slice){theirs.bytes, theirs.len}, theirs.t_ns, err) < 0) ||
+	    (before && read(v, from, (struct slice){mine.bytes, before}, mine.t_ns, err) < 0))
 		return -1;
 	return read(v, from, bytes, t_ns, err);
 }
