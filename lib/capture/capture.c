@@ -95,7 +95,7 @@ static enum capture_protocol protocol_of(const struct conversation *v, enum tcp_
 		return bytes.len >= sizeof preface - 1 ? CAPTURE_HTTP2 : bytes.len < LOOK ? CAPTURE_SILENT : CAPTURE_OTHER;
 	if (from == TCP_CLIENT ? http1_talk_begins_request(bytes) : http1_talk_begins_response(bytes))
 		return CAPTURE_HTTP1;
-	if (from == TCP_SERVER && begins_settings(bytes) && !v->about.began_before) /* it need not wait for the client */
+	if (from == TCP_SERVER && begins_settings(bytes)) /* it need not wait for the client */
 		return bytes.len >= FRAME_HEADER ? CAPTURE_HTTP2 : CAPTURE_SILENT;
 	if (v->about.began_before)
 		return is_frame(bytes) ? CAPTURE_HTTP2_BEFORE : CAPTURE_HTTP1;

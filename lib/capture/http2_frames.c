@@ -57,8 +57,13 @@ static bool is_usual(const struct http2_frames *f, const uint8_t *p)
 	};
 	const struct http2_frame x = parse_header(p);
 	const uint32_t most = f->longest > HTTP2_FRAME_SIZE_LEAST ? f->longest : HTTP2_FRAME_SIZE_LEAST;
-	return x.type < HTTP2_FRAME_TYPES && is_possible(&x) && !(x.flags & ~flags[x.type]) && !(p[5] & 0x80) &&
-	       x.len <= most && (!x.stream || x.stream & 1) && (x.type != HTTP2_FRAME_PRIORITY || x.len == 5);
+	if (x.type >= HTTP2_FRAME_TYPES || !is_possible(&x) || x.flags & ~flags[x.type] || x.len > most)
+		return false;
+	if (p[5] & 0x80 || (x.stream && !(x.stream & 1)) || (f->stream_most && x.stream > f->stream_most))
+		return false;
+	if (x.type == HTTP2_FRAME_DATA && !x.len)
+		return x.flags == HTTP2_FLAG_END_STREAM;
+	return x.type != HTTP2_FRAME_PRIORITY || x.len == 5;
 }
 
 static bool has_fixed_length(uint8_t type)

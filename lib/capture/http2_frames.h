@@ -77,9 +77,10 @@ struct http2_frames {
 	uint32_t longest;      /* frame so far */
 	uint8_t header[HTTP2_FRAME_HEADER], header_len;
 	uint8_t padding;
-	bool within;        /* the header is complete, the payload is not */
-	bool padding_known; /* its length, of DATA, has come */
-	bool strict;        /* set it if bytes are missing: unknown types and flags are faults as well */
+	bool within;         /* the header is complete, the payload is not */
+	bool padding_known;  /* its length, of DATA, has come */
+	bool strict;         /* set it if bytes are missing: unusual frames are faults as well, such as unknown types */
+	int32_t stream_most; /* set it with `strict`: greater ids are unusual; 0: they are not */
 };
 
 /* After HTTP2_FRAMES_FAULT or _NO_MEMORY only http2_frames_drop and _release may follow. */

@@ -9,6 +9,8 @@
 
 static const char preface[] = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 enum { PREFACE = sizeof preface - 1 };
+/* Among missing bytes there are fewer requests: greater ids are other bytes taken for frames. */
+enum { IDS_AHEAD = 1 << 16 };
 
 /* A header block: HEADERS or PUSH_PROMISE, and the CONTINUATION frames behind it. */
 struct block {
@@ -464,9 +466,9 @@ static enum talk_result result_of(struct http2 *t, struct side *side, enum http2
 		fail_memory(t);
 	if (result != HTTP2_FRAMES_FAULT && t->stopped_by == TALK_FAILED)
 		return TALK_FAILED;
-	if (!t->damage)
+	if (!t->damage && !t->about->began_before)
 		return TALK_OTHER;
-	drift(t, side, t->damage); /* these bytes were no frames */
+	drift(t, side, t->damage ? t->damage : DAMAGE_BEGAN_BEFORE); /* these bytes were no frames */
 	return TALK_MORE;
 }
 
@@ -481,11 +483,11 @@ static bool take_preface(struct side *side, struct slice *bytes)
 	return true;
 }
 
-/* The server's first frame, unless the connection began before the capture. */
+/* The server's first frame, or a beginning of it, unless the connection began before the capture. */
 static bool is_settings(struct slice bytes)
 {
-	return bytes.len >= HTTP2_FRAME_HEADER && bytes.data[3] == HTTP2_FRAME_SETTINGS &&
-	       !(bytes.data[4] & HTTP2_FLAG_ACK);
+	return bytes.data[0] == 0 && (bytes.len <= 3 || bytes.data[3] == HTTP2_FRAME_SETTINGS) &&
+	       (bytes.len <= 4 || !(bytes.data[4] & HTTP2_FLAG_ACK));
 }
 
 static enum talk_result take_bytes(void *talk, struct talk_bytes *b, struct ipf_error *err)
@@ -503,6 +505,8 @@ static enum talk_result take_bytes(void *talk, struct talk_bytes *b, struct ipf_
 	if (!good)
 		drift(t, side, DAMAGE_BEGAN_BEFORE);
 	side->begun = true;
+	if (t->last_stream)
+		side->frames.stream_most = t->last_stream < INT32_MAX - IDS_AHEAD ? t->last_stream + IDS_AHEAD : INT32_MAX;
 	if (side->adrift && !http2_frames_begin_here(&side->frames, bytes, is_open, t))
 		return TALK_MORE;
 	side->adrift = false;

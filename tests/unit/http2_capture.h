@@ -50,8 +50,18 @@ struct h2_packet {
 	int copies;
 };
 
+/* A frame on the wire. */
+struct h2_frame {
+	int connection, from, sent; /* number of its request; -1: none, or it had ended */
+	uint64_t at;                /* in the bytes of its side */
+	uint32_t len;               /* of the payload */
+	uint8_t type;
+};
+
 struct h2_world {
 	uint64_t seed;
+	struct h2_frame *frames;
+	size_t frames_count, frames_cap;
 	struct h2_sent sent[H2_ALL];
 	struct h2_packet *packets;
 	size_t count, cap;
@@ -365,6 +375,9 @@ static inline void h2_note_frame(struct h2_line *l, int from, uint64_t at, const
 	const int64_t last_ns = h2_time_of(&l->sides[from], at + 8 + len);
 	if (p[3] == NGHTTP2_DATA || p[3] == NGHTTP2_HEADERS)
 		*ends = p[4] & NGHTTP2_FLAG_END_STREAM;
+	assert_true(array_room(l->w->frames, l->w->frames_cap, l->w->frames_count + 1));
+	l->w->frames[l->w->frames_count++] = (struct h2_frame){l->number, from, s && !s->ended ? (int)(s - l->w->sent) : -1,
+	                                                       at,        len,  p[3]};
 	if (!s || s->ended)
 		return;
 	if (p[3] == NGHTTP2_HEADERS && !from && s->start_ns == IPF_ABSENT)
@@ -485,6 +498,7 @@ static inline void h2_world_release(struct h2_world *w)
 	for (size_t i = 0; i < w->count; i++)
 		free(w->packets[i].payload);
 	free(w->packets);
+	free(w->frames);
 	for (int i = 0; i < H2_ALL; i++)
 		free(w->sent[i].reads);
 }
