@@ -278,7 +278,7 @@ static int32_t gap_of(const struct tcp_connection *c, enum tcp_side side, bool a
 static int give_up(struct step *s, enum tcp_side from, bool all)
 {
 	const struct tcp_half *half = s->c->halves[from];
-	const int32_t gap = gap_of(s->c, from, all);
+	const int32_t gap = gap_of(s->c, (int)from, all);
 	const int64_t t_ns = half->first ? half->first->t_ns : s->t_ns;
 	return gap > 0 ? tell_lost(s, from, (uint32_t)gap, t_ns > half->last_ns ? t_ns : half->last_ns) : 0;
 }
@@ -493,7 +493,10 @@ static void take_ack(struct step *s, enum tcp_side from, const struct packet_seg
 /* Notes when a gap that is there now will be given up. */
 static void watch_gap(struct tcp_table *t, struct tcp_connection *c, int64_t now_ns)
 {
-	if (c->gap_listed || (!has_lost(c->halves[TCP_CLIENT]) && !has_lost(c->halves[TCP_SERVER])))
+	const bool lacks = has_lost(c->halves[TCP_CLIENT]) || has_lost(c->halves[TCP_SERVER]);
+	if (c->gap_listed && !lacks)
+		unlist_gap(t, c); /* a later gap has its own time */
+	if (c->gap_listed || !lacks)
 		return;
 	c->gap_due_ns = now_ns + TCP_GAP_WAIT_NS;
 	c->gap_listed = true;
