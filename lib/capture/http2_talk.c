@@ -27,7 +27,6 @@ struct side {
 	bool begun;      /* bytes came */
 	bool settled;    /* its first frame came, which is SETTINGS */
 	bool adrift;     /* where the next frame begins is not known */
-	bool finished;
 };
 
 struct http2 {
@@ -35,12 +34,13 @@ struct http2 {
 	struct talk_about *about;
 	struct side sides[2];
 	struct http2_streams streams;
-	enum tcp_side from;          /* of the bytes at hand */
-	int64_t t_ns;                /* when they came */
-	struct captured *taking;     /* whose headers are being decoded; NULL: they are not wanted */
-	enum capture_damage damage;  /* of all exchanges from now on */
-	int32_t last_stream;         /* the greatest id of a request */
-	int64_t client_finished_ns;  /* IPF_ABSENT: not yet */
+	enum tcp_side from;         /* of the bytes at hand */
+	int64_t t_ns;               /* when they came */
+	struct captured *taking;    /* whose headers are being decoded; NULL: they are not wanted */
+	enum capture_damage damage; /* of all exchanges from now on */
+	int32_t last_stream;        /* the greatest id of a request */
+	int64_t left_ns;            /* when the client finished, before the server did; IPF_ABSENT: it did not */
+	bool server_finished;
 	enum talk_result stopped_by; /* why a frame stopped the reading */
 	struct ipf_error *err;
 };
@@ -447,7 +447,7 @@ static void *open_talk(struct talk_context *context, struct talk_about *about)
 		return NULL;
 	t->context = context;
 	t->about = about;
-	t->client_finished_ns = IPF_ABSENT;
+	t->left_ns = IPF_ABSENT;
 	return t;
 }
 
@@ -543,24 +543,23 @@ static int finish_side(void *talk, enum tcp_side from, int64_t t_ns, struct ipf_
 {
 	struct http2 *t = talk;
 	(void)err;
-	t->sides[from].finished = true;
-	if (from == TCP_CLIENT)
-		t->client_finished_ns = t_ns;
+	if (from == TCP_CLIENT && !t->server_finished)
+		t->left_ns = t_ns;
+	t->server_finished |= from == TCP_SERVER;
 	return 0;
 }
 
 /* Why an exchange ended before its answer did. */
-static void set_error(struct http2 *t, struct captured *x, const struct talk_end *end)
+static void set_error(const struct http2 *t, struct captured *x, const struct talk_end *end)
 {
-	const bool left = t->client_finished_ns != IPF_ABSENT;
 	if (end->damage != DAMAGE_NONE) {
 		captured_damaged(x, end->damage);
-	} else if (end->error != RECORD_OK && !left) {
-		x->error = end->error;
-		x->why = end->why;
-	} else if (left && !t->sides[TCP_SERVER].finished) {
+	} else if (t->left_ns != IPF_ABSENT) {
 		x->error = RECORD_HUNG_UP;
 		x->why = "the client closed the connection";
+	} else if (end->error != RECORD_OK) {
+		x->error = end->error;
+		x->why = end->why;
 	} else {
 		x->error = x->first_byte_ns == IPF_ABSENT ? RECORD_RESET : RECORD_CUT;
 		x->why = "the server closed the connection before the end of its answer";
@@ -574,8 +573,8 @@ static int end_all(void *talk, const struct talk_end *end, struct ipf_error *err
 	while (t->streams.oldest) {
 		struct captured *x = t->streams.oldest->x;
 		set_error(t, x, end);
-		const bool hung_up = x->error == RECORD_HUNG_UP && t->client_finished_ns != IPF_ABSENT;
-		if (end_stream(t, t->streams.oldest, hung_up ? t->client_finished_ns : end->t_ns) < 0)
+		if (end_stream(t, t->streams.oldest,
+		               x->error == RECORD_HUNG_UP && t->left_ns != IPF_ABSENT ? t->left_ns : end->t_ns) < 0)
 			return -1;
 	}
 	return 0;
