@@ -1,6 +1,6 @@
 #include "capture/http2_frames.h"
 
-/* A buffer larger than that is not kept for the next frame. */
+/* A larger buffer is not kept for the next frame. */
 #define KEPT ((size_t)4 << 10)
 
 static uint32_t number_at(const uint8_t *p)
@@ -43,7 +43,7 @@ static bool is_possible(const struct http2_frame *x)
 	}
 }
 
-/* Is it a header that real peers write? Other bytes shall not be taken for one. */
+/* Is it a header as real peers write it? Other bytes shall not be taken for one. */
 static bool is_usual(const struct http2_frames *f, const uint8_t *p)
 {
 	static const uint8_t flags[HTTP2_FRAME_TYPES] = {

@@ -20,8 +20,8 @@
 
 enum {
 	HTTP2_FRAME_HEADER = 9,          /* bytes of a frame's header */
-	HTTP2_PAYLOAD_MOST = 256 << 10,  /* bytes of a payload that are kept, but for DATA */
-	HTTP2_FRAME_SIZE_LEAST = 1 << 14 /* the length that every receiver accepts */
+	HTTP2_PAYLOAD_MOST = 256 << 10,  /* bytes kept of a payload, but for DATA */
+	HTTP2_FRAME_SIZE_LEAST = 1 << 14 /* every receiver accepts this length */
 };
 
 enum http2_frame_type {
@@ -39,15 +39,15 @@ enum http2_frame_type {
 };
 
 enum http2_flag {
-	HTTP2_FLAG_END_STREAM = 0x1, /* of DATA and HEADERS */
-	HTTP2_FLAG_ACK = 0x1,        /* of SETTINGS and PING */
+	HTTP2_FLAG_END_STREAM = 0x1, /* DATA and HEADERS */
+	HTTP2_FLAG_ACK = 0x1,        /* SETTINGS and PING */
 	HTTP2_FLAG_END_HEADERS = 0x4,
 	HTTP2_FLAG_PADDED = 0x8,
 	HTTP2_FLAG_PRIORITY = 0x20
 };
 
 struct http2_frame {
-	uint32_t len; /* of the payload, with padding */
+	uint32_t len; /* the payload's, with padding */
 	uint8_t type, flags;
 	int32_t stream;
 	int64_t t_ns;         /* when its first byte came */
@@ -72,7 +72,7 @@ enum http2_frames_result {
 /* Zero-initialise. */
 struct http2_frames {
 	struct http2_frame frame;
-	struct buffer payload; /* of a frame in several pieces */
+	struct buffer payload; /* if it comes in several pieces */
 	uint32_t left;         /* bytes of the payload to come */
 	uint32_t longest;      /* frame so far */
 	uint8_t header[HTTP2_FRAME_HEADER], header_len;
@@ -88,12 +88,12 @@ enum http2_frames_result http2_frames_read(struct http2_frames *f, struct slice 
                                            const struct http2_frame_sink *sink, void *data);
 
 /* The next `len` bytes are missing. False: not all of them are in the payload of one frame, so the beginning of the
- * next one is unknown. Otherwise *result is that of the sink, whose frame may have ended. */
+ * next one is unknown. Otherwise *result is the sink's, since the frame may have ended. */
 bool http2_frames_lost(struct http2_frames *f, uint64_t len, const struct http2_frame_sink *sink, void *data,
                        enum http2_frames_result *result);
 
 /* Could a frame begin with these bytes of a segment? All frame headers in it must be possible, and there must be
- * further evidence: a second frame, the end of a frame at the segment's end, a stream that is open, or a type of fixed
+ * further evidence: a second frame, the end of a frame at the segment's end, an open stream, or a type of fixed
  * length. */
 bool http2_frames_begin_here(const struct http2_frames *f, struct slice bytes,
                              bool (*is_open)(const void *data, int32_t stream), const void *data);

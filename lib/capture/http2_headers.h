@@ -8,8 +8,8 @@
  * A block changes the table by which later ones are decoded, so all blocks of the direction must come here, in their
  * order. Without one of them, later blocks cannot be decoded any more.
  *
- * An encoder tells in its blocks each size of the table that it uses (RFC 7541 section 6.3), so the SETTINGS of its
- * peer, which only limit the size, are not needed.
+ * An encoder tells each size of its table within its blocks (RFC 7541 section 6.3). The SETTINGS of its peer only limit
+ * the size, and are not needed.
  */
 #ifndef IPF_CAPTURE_HTTP2_HEADERS_H
 #define IPF_CAPTURE_HTTP2_HEADERS_H
@@ -17,7 +17,7 @@
 #include "buffer.h"
 
 #define HTTP2_TABLE_MOST ((size_t)1 << 20) /* bytes of the table; peers use 4 to 64 KiB */
-#define HTTP2_LIST_MOST  ((size_t)1 << 20) /* bytes of names and values of a block that are given to the sink */
+#define HTTP2_LIST_MOST  ((size_t)1 << 20) /* bytes of a block's names and values for the sink */
 
 struct nghttp2_hd_inflater;
 

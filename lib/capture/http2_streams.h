@@ -29,7 +29,7 @@ struct http2_streams {
 	/* private */
 	struct http2_stream **buckets;
 	size_t buckets_count; /* 0 or a power of two */
-	int32_t *ended;       /* by the id's low bits: the last one that ended */
+	int32_t *ended;       /* by the id's low bits: the last ended one */
 };
 
 /* NULL: out of memory. */
@@ -38,7 +38,7 @@ struct http2_stream *http2_streams_add(struct http2_streams *t, int32_t id, stru
 struct http2_stream *http2_streams_find(const struct http2_streams *t, int32_t id);
 /* Frees it. */
 void http2_streams_remove(struct http2_streams *t, struct http2_stream *s);
-/* Was it one of the last hundred that ended? */
+/* Is it one of the last hundred ended ones? */
 bool http2_streams_has_ended(const struct http2_streams *t, int32_t id);
 void http2_streams_release(struct http2_streams *t);
 

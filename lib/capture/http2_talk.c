@@ -15,7 +15,7 @@ enum { IDS_AHEAD = 1 << 16 };
 /* A header block: HEADERS or PUSH_PROMISE, and the CONTINUATION frames behind it. */
 struct block {
 	struct http2_frame first;
-	struct buffer fragments; /* of a block of several frames */
+	struct buffer fragments; /* if there are several frames */
 	bool open;               /* frames of it are to come */
 };
 
@@ -23,7 +23,7 @@ struct side {
 	struct http2_frames frames;
 	struct http2_headers headers;
 	struct block block;
-	uint8_t preface; /* so many bytes of the client's were there */
+	uint8_t preface; /* number of the client's bytes so far */
 	bool begun;      /* bytes came */
 	bool settled;    /* its first frame came, which is SETTINGS */
 	bool adrift;     /* where the next frame begins is not known */
@@ -34,10 +34,10 @@ struct http2 {
 	struct talk_about *about;
 	struct side sides[2];
 	struct http2_streams streams;
-	enum tcp_side from;         /* of the bytes at hand */
+	enum tcp_side from;         /* who sent the bytes at hand */
 	int64_t t_ns;               /* when they came */
 	struct captured *taking;    /* whose headers are being decoded; NULL: they are not wanted */
-	enum capture_damage damage; /* of all exchanges from now on */
+	enum capture_damage damage; /* every exchange from now on has it */
 	int32_t last_stream;        /* the greatest id of a request */
 	int64_t left_ns;            /* when the client finished, before the server did; IPF_ABSENT: it did not */
 	bool server_finished;
@@ -186,7 +186,7 @@ static void take_answer_header(void *data, struct slice name, struct slice value
 	if (!x)
 		return;
 	if (slice_is(name, ":status")) {
-		captured_headers_forget(&x->answer); /* of an interim response */
+		captured_headers_forget(&x->answer); /* an interim response's */
 		x->status = value.len == 3 && value.data[0] >= '1' && value.data[0] <= '9' ? atoi(value.data) : IPF_ABSENT;
 	} else if (name.len && name.data[0] != ':') {
 		captured_header(&x->answer, name, value);

@@ -5,7 +5,7 @@
  *
  * If all missing bytes are in one DATA frame, only its stream is damaged. Otherwise later header blocks of the
  * direction cannot be decoded, and frames of any stream may be missing: all exchanges from then on are damaged. Reading
- * goes on at a segment that begins with frames, so they are still counted, and requests are read if the client's
+ * goes on at a segment beginning with frames: they are still counted, and requests are read if the client's
  * direction is whole. A connection that began before the capture is read in the same way.
  *
  * At most HTTP2_STREAMS_MOST streams of a connection are open, HTTP2_STREAMS_ALL of all connections, and their headers

@@ -1,5 +1,5 @@
 /* Any bytes of both sides of a captured HTTP/2 connection, in any pieces, between missing bytes: each exchange is told
- * once, with reads that make up its body and times in order, and all memory is given back. The input is a byte of
+ * once, with reads adding up to its body and times in order, and all memory is given back. The input is a byte of
  * flags, and steps: a byte for side and kind, a byte for the length, and the bytes. */
 #include "absent.h"
 #include "capture/http2_talk.h"
@@ -45,7 +45,7 @@ static enum talk_result take_step(void *talk, const uint8_t *step, size_t len, i
 {
 	struct ipf_error err = {0};
 	const enum tcp_side from = step[0] & 1 ? TCP_SERVER : TCP_CLIENT;
-	char *copy = malloc(len + 1); /* of its own, so a sanitizer sees reads beyond it */
+	char *copy = malloc(len + 1); /* a copy, so a sanitizer sees reads beyond it */
 	struct talk_bytes bytes = {.from = from, .bytes = {copy, len}, .t_ns = t_ns};
 	enum talk_result result = TALK_MORE;
 	must(copy != NULL);

@@ -56,7 +56,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (size_t at = 1; at + 4 <= size; packets++) {
 		size_t len = (size_t)data[at + 2] << 8 | data[at + 3];
 		len = len < size - at - 4 ? len : size - at - 4;
-		char *copy = malloc(len + 1); /* of its own, so a sanitizer sees reads beyond it */
+		char *copy = malloc(len + 1); /* a copy, so a sanitizer sees reads beyond it */
 		must(copy != NULL);
 		memcpy(copy, data + at + 4, len);
 		t_ns += ((int64_t)data[at] - 8) * 1000000;

@@ -29,14 +29,14 @@ struct h2_sent {
 	enum h2_way way;
 	int32_t stream;
 	size_t request_len, answer_len;
-	size_t request_given, answer_given; /* bytes that went into frames */
+	size_t request_given, answer_given; /* bytes in frames so far */
 	bool interim, pushes, big_headers;
 	/* the truth, from the wire */
 	int64_t start_ns, sent_ns, first_byte_ns, end_ns;
 	struct record_read *reads;
 	size_t reads_count, reads_cap, answer_seen;
 	bool ended, reset, damaged;
-	/* of the capture */
+	/* by the capture */
 	int told, told_whole;
 };
 
@@ -44,9 +44,9 @@ struct h2_packet {
 	struct made_packet made;
 	char *payload;
 	int connection;
-	uint64_t offset; /* of the payload in the bytes of its side */
+	uint64_t offset; /* where the payload is in the bytes of its side */
 	int64_t order;
-	size_t cut; /* so many bytes are captured; SIZE_MAX: all */
+	size_t cut; /* captured bytes of the payload; SIZE_MAX: all */
 	int copies;
 };
 
@@ -54,7 +54,7 @@ struct h2_packet {
 struct h2_frame {
 	int connection, from, sent; /* number of its request; -1: none, or it had ended */
 	uint64_t at;                /* in the bytes of its side */
-	uint32_t len;               /* of the payload */
+	uint32_t len;               /* the payload's */
 	uint8_t type;
 };
 
@@ -71,8 +71,8 @@ struct h2_world {
 
 struct h2_side {
 	nghttp2_session *session;
-	struct buffer wire; /* all that it sent */
-	size_t packed;      /* of these, in packets */
+	struct buffer wire; /* its bytes */
+	size_t packed;      /* number of these in packets */
 	uint32_t seq;
 	uint64_t before; /* bytes before HTTP/2 */
 	struct h2_mark {
@@ -129,7 +129,7 @@ static inline void h2_send_packet(struct h2_line *l, int from, uint8_t flags, st
 	mine->seq += (uint32_t)payload.len + (flags & (PACKET_SYN | PACKET_FIN) ? 1 : 0);
 }
 
-/* Sends bytes that wait, in segments, and gives them to the other side. */
+/* Sends waiting bytes in segments, and gives them to the other side. */
 static inline void h2_pack(struct h2_line *l, int from, size_t most)
 {
 	struct h2_side *side = &l->sides[from], *other = &l->sides[!from];
@@ -337,7 +337,7 @@ static inline void h2_disturb(struct h2_line *l)
 
 /* ---- the truth ---- */
 
-/* The time of the packet that had this byte of the side. */
+/* The time of the packet with this byte of the side. */
 static inline int64_t h2_time_of(const struct h2_side *side, uint64_t offset)
 {
 	size_t low = 0, high = side->marks_count;

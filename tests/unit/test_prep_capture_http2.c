@@ -1,4 +1,4 @@
-/* Captured HTTP/2 between libnghttp2's client and server, against the frames that they sent: bodies, headers, times,
+/* Captured HTTP/2 between libnghttp2's client and server, against their frames: bodies, headers, times,
  * ends, and damage by missing packets. */
 #include "capture/capture.h"
 #include "http2_capture.h"
