@@ -9,6 +9,7 @@
 #include "measure/token_reads.h"
 #include "stream/media_list.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -204,12 +205,27 @@ static struct slice find_header(struct measure *m, const struct record *record, 
 	return (struct slice){0};
 }
 
-/* The server's own ids. */
+/* The trace's id of W3C Trace Context: 32 hexadecimal digits after the version, "00-". */
+static struct slice trace_id(struct measure *m, struct slice traceparent)
+{
+	enum { BEFORE = 1 + 3, DIGITS = 32 };
+	if (!traceparent.data || traceparent.len < BEFORE + DIGITS + 1 || traceparent.data[BEFORE - 1] != '-' ||
+	    traceparent.data[BEFORE + DIGITS] != '-')
+		return (struct slice){0};
+	for (size_t i = BEFORE; i < BEFORE + DIGITS; i++)
+		if (!isxdigit((unsigned char)traceparent.data[i]))
+			return (struct slice){0};
+	return json_text(&m->trace_id, (struct slice){traceparent.data + BEFORE, DIGITS});
+}
+
+/* The server's own ids, and the trace's. */
 static void note_ids(struct measure *m, const struct record *record, const struct response *r, struct result *row)
 {
 	row->response_id = r->response_id.len ? buffer_all(&r->response_id) : (struct slice){0};
 	for (size_t i = 0; record->headers.data && answer_id_headers[i] && !row->request_id.data; i++)
 		row->request_id = find_header(m, record, answer_id_headers[i]);
+	if (record->headers.data)
+		row->trace_id = trace_id(m, find_header(m, record, "traceparent"));
 }
 
 static void copy(const struct record *record, struct result *row)
@@ -859,7 +875,7 @@ static bool text_failed(const struct measure *m)
 	const struct buffer *all[] = {&m->kind,      &m->error_text,  &m->finish,       &m->finish_server, &m->text,
 	                              &m->reasoning, &m->event_ns,    &m->tokens_list,  &m->not_streamed,  &m->event_kinds,
 	                              &m->other_ns,  &m->other_kinds, &m->outputs_text, &m->source,        &m->doubt,
-	                              &m->given_up,  &m->edges.times, &m->edges.tokens};
+	                              &m->given_up,  &m->edges.times, &m->edges.tokens, &m->trace_id};
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
 		if (all[i]->failed)
 			return true;
@@ -927,7 +943,7 @@ void measure_release(struct measure *m)
 	struct buffer *all[] = {&m->kind,      &m->error_text,  &m->finish,       &m->finish_server, &m->text,
 	                        &m->reasoning, &m->event_ns,    &m->tokens_list,  &m->not_streamed,  &m->event_kinds,
 	                        &m->other_ns,  &m->other_kinds, &m->outputs_text, &m->source,        &m->doubt,
-	                        &m->given_up,  &m->edges.times, &m->edges.tokens};
+	                        &m->given_up,  &m->edges.times, &m->edges.tokens, &m->trace_id};
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
 		buffer_release(all[i]);
 	jdoc_release(&m->headers);

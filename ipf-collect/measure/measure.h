@@ -67,6 +67,7 @@ struct measure {
 	size_t chunks_count, chunks_cap;
 	struct jdoc headers;
 	struct edge_lists edges;
+	struct buffer trace_id;
 	struct buffer kind, error_text, finish, finish_server, text, reasoning, event_ns, tokens_list, not_streamed,
 		event_kinds, other_ns, other_kinds, outputs_text, source, doubt, given_up;
 };

@@ -6,11 +6,15 @@
 #include <string.h>
 #include <unistd.h>
 
-static const struct command *const commands[] = {&command_compare, &command_export, &command_plot, &command_certificate,
-                                                 &command_definitions};
-const struct program *const command_programs[] = {&command_compare.program,     &command_export.program,
-                                                  &command_plot.program,        &command_certificate.program,
-                                                  &command_definitions.program, NULL};
+static const struct command *const commands[] = {&command_compare, &command_gateway,     &command_export,
+                                                 &command_plot,    &command_certificate, &command_definitions};
+const struct program *const command_programs[] = {&command_compare.program,
+                                                  &command_gateway.program,
+                                                  &command_export.program,
+                                                  &command_plot.program,
+                                                  &command_certificate.program,
+                                                  &command_definitions.program,
+                                                  NULL};
 
 const struct command *command_find(const char *word)
 {

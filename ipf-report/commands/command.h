@@ -20,7 +20,8 @@ struct command {
 };
 
 extern const struct command command_report; /* without the name of a command */
-extern const struct command command_compare, command_export, command_plot, command_certificate, command_definitions;
+extern const struct command command_compare, command_gateway, command_export, command_plot, command_certificate,
+	command_definitions;
 extern const struct program *const command_programs[]; /* all commands together; NULL ends them */
 
 /* The command of this name; NULL: there is none. `word` may be NULL. */

@@ -2,6 +2,7 @@
 
 #include "commands/read_inputs.h"
 #include "commands/show_run.h"
+#include "commands/split_sides.h"
 #include "compare/compare_format.h"
 #include "memory.h"
 #include "safe_text.h"
@@ -9,22 +10,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-/* Divides the operands into the base and the other side. */
-static int split_operands(const struct operands *all, struct operands sides[SIDES], struct ipf_error *err)
-{
-	const int base = all->before_mark < 0 && all->count == SIDES ? 1 : all->before_mark;
-	if (base <= 0 || base == all->count)
-		return ipf_error_set(err, IPF_USAGE, "expected BASE… -- NEW…, results before and after --");
-	for (int i = base; i < all->count; i++)
-		if (all->items[i][0] == '-' && all->items[i][1] && access(all->items[i], F_OK) < 0)
-			return ipf_error_set(err, IPF_USAGE, "%s: options come before --, since results follow",
-			                     shown(all->items[i]).text);
-	sides[SIDE_BASE] = (struct operands){.items = all->items, .count = base};
-	sides[SIDE_NEW] = (struct operands){.items = all->items + base, .count = all->count - base};
-	return 0;
-}
 
 static int read_side(struct run_data *run, const struct report_options *options, const struct operands *operands,
                      struct ipf_error *bad, struct ipf_error *err)
@@ -69,7 +54,7 @@ int compare_runs(const struct report_options *options, const struct operands *op
 	                                       .figures = &options->figures,
 	                                       .fail_if = &options->fail_if,
 	                                       .undecided_passes = options->undecided == UNDECIDED_PASS};
-	int status = split_operands(operands, sides, &err);
+	int status = split_sides(operands, "BASE… -- NEW…", sides, &err);
 	for (int s = 0; s < SIDES && status == 0; s++)
 		status = read_side(&runs[s], options, &sides[s], &bad, &err);
 	if (status == 0)

@@ -88,6 +88,7 @@ void report_options_init(struct report_options *options)
 	*options = (struct report_options){.common = COMMON_DEFAULTS,
 	                                   .format = -1,
 	                                   .compare_format = -1,
+	                                   .gateway_format = -1,
 	                                   .certificate_format = -1,
 	                                   .plot_format = -1,
 	                                   .from = IMPORT_AUTOMATIC,

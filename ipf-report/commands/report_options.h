@@ -26,6 +26,7 @@ struct report_options {
 	/* Formats are indices; -1 until format_of_name has set a default. */
 	int format;             /* into report_formats */
 	int compare_format;     /* for `ipf-report compare`: into compare_format_names */
+	int gateway_format;     /* for `ipf-report gateway`: into its names */
 	int certificate_format; /* for `ipf-report certificate`: into certificate_format_names */
 	struct grouping_choice by;
 	struct price price;

@@ -29,6 +29,7 @@ static const struct field fields[] = {
 	UINT(session_requests),
 	TEXT(response_id),
 	TEXT(request_id),
+	TEXT(trace_id),
 	UINT(turn),
 	UINT(continues),
 	FIELD(FIELD_INTEGERS, struct result, after),

@@ -23,6 +23,7 @@ struct result {
 	struct slice id, session, model;      /* texts */
 	int64_t session_requests;             /* for the first request of a session: how many it has */
 	struct slice response_id, request_id; /* texts: the server's own ids, in the answer and in its headers */
+	struct slice trace_id;                /* text: that of the header traceparent */
 	int64_t turn;
 	int64_t continues;    /* n of the request whose answer its prompt has, as the server gave it */
 	struct slice after;   /* list of integers: the n of the requests whose ends it waited for; absent: of none */
