@@ -102,7 +102,7 @@ static int run(struct report_options *options, const struct operands *operands)
 const struct command command_gateway = {
 	.program = {.name = REPORT_PROGRAM " gateway",
                 .operands = "FRONT… -- BACK…",
-                .summary = "show the time that a gateway adds, by captures in front of it and behind it",
+                .summary = "show the time that a gateway adds to requests",
                 .details = "  ipf-report gateway front.results.zst -- back.results.zst\n"
                            "  ipf-report gateway front.results.zst -- back.results.zst -o gateway.html\n",
                 .manual = "man ipf-report-gateway; overview: man ipf",

@@ -34,5 +34,6 @@ const struct gateway_request *gateway_passed_on(const struct gateway *g, size_t 
 bool gateway_is_covered(const struct gateway *g, enum gateway_side by, const struct gateway_request *request)
 {
 	const struct gateway_requests *side = &g->sides[by];
-	return request->start_ns >= side->begin_ns - PAIRING_SLACK_NS && request->start_ns <= side->end_ns;
+	return request->start_ns >= side->begin_ns - PAIRING_SLACK_NS &&
+	       (request->end_ns == IPF_ABSENT || request->end_ns <= side->end_ns + PAIRING_SLACK_NS);
 }

@@ -63,9 +63,11 @@ static void tell_clock(struct document *d, json_t *clock)
 		doc_fact(d, "clock", "%s",
 		         phrase(d, clock,
 		                "one: {checked#} request{s:checked} with unique ids, {outside#} outside of their partners"));
-	else
-		doc_fact(d, "clock", "not checked, as no ids are unique on both sides: both captures need one clock")->tone =
-			TONE_WARN;
+	else if (strcmp(words_at(clock, "hosts"), "same") != 0)
+		doc_fact(d, "clock",
+		         "not checked, as no ids are unique on both sides: both captures need one clock (hosts: %s)",
+		         words_at(clock, "hosts"))
+			->tone = TONE_WARN;
 }
 
 static void tell_pairing(struct document *d, json_t *pairing)

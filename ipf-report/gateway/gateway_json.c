@@ -1,8 +1,10 @@
 #include "gateway/gateway_json.h"
 
 #include "json/json_put.h"
+#include "json_report/json_path.h"
 #include "memory.h"
 #include "safe_text.h"
+#include "stream/provenance.h"
 #include "version.h"
 
 /* The checks without their figures: the report of the side alone has these. */
@@ -49,10 +51,31 @@ static json_t *side_of(const struct gateway *g, enum gateway_side s)
 	return side;
 }
 
+/* The boot of the host that all records of a side are of; NULL: not known, or several. */
+static json_t *boot_of(const struct run_data *run)
+{
+	json_t *boot = NULL;
+	for (int i = 0; i < run->part_count; i++) {
+		json_t *own = json_at(provenance_find(run->parts[i].header, "records"), "host/boot_id");
+		if (!own || (boot && !json_equal(boot, own)))
+			return NULL;
+		boot = own;
+	}
+	return boot;
+}
+
+/* By the records' headers, which those of a capture do not say. */
+static const char *hosts_of(const struct gateway *g)
+{
+	json_t *front = boot_of(g->runs[GATEWAY_FRONT]), *back = boot_of(g->runs[GATEWAY_BACK]);
+	return !front || !back ? "unknown" : json_equal(front, back) ? "same" : "different";
+}
+
 static json_t *clock_of(const struct gateway *g)
 {
 	const struct pairing_clock *clock = &g->pairing.clock;
 	json_t *json = json_object();
+	json_put_text(json, "hosts", hosts_of(g));
 	json_put_count(json, "checked", clock->checked);
 	json_put_count(json, "outside", clock->outside);
 	if (clock->checked > 0)

@@ -59,6 +59,15 @@ static int check_times(const struct run_data *run, struct ipf_error *err)
 	return 0;
 }
 
+/* The end of the capture by its trailer, which a cut stream does not have. */
+static int64_t end_of_part(const struct run_part *part)
+{
+	json_t *stages = part->stages,
+		   *end = json_object_get(json_array_get(stages, json_array_size(stages) - 1), "end_ns");
+	return part->observed && json_is_integer(end) && json_integer_value(end) > part->last_ns ? json_integer_value(end)
+	                                                                                         : part->last_ns;
+}
+
 int gateway_requests_read(struct gateway_requests *to, const struct run_data *run, struct ipf_error *err)
 {
 	struct result result;
@@ -69,7 +78,7 @@ int gateway_requests_read(struct gateway_requests *to, const struct run_data *ru
 		return ipf_error_memory(err);
 	for (int i = 0; i < run->part_count; i++) {
 		const struct run_part *part = &run->parts[i];
-		const int64_t last_ns = part->t0_ns + part->last_ns;
+		const int64_t last_ns = part->t0_ns + end_of_part(part);
 		to->begin_ns = part->t0_ns < to->begin_ns ? part->t0_ns : to->begin_ns;
 		to->end_ns = last_ns > to->end_ns ? last_ns : to->end_ns;
 	}

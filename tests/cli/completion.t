@@ -24,7 +24,7 @@ for program in $programs; do
 	cat fish/"$program" >>all.fish
 	"$program" --help | sed -nE 's/^ {2}(-., | {4})(--[a-z][a-z0-9-]*).*/\2/p' | sort -u >"$program.options"
 done
-commands="compare export plot certificate definitions"
+commands="compare gateway export plot certificate definitions"
 for command in $commands; do
 	ipf-report $command --help | sed -nE 's/^ {2}(-., | {4})(--[a-z][a-z0-9-]*).*/\2/p' | sort -u >$command.options
 done

@@ -47,7 +47,7 @@ for name in prep sched fire collect report twin sim; do
 done
 
 # Other commands have a separate page.
-for command in "ipf-prep anonymize" "ipf-report compare" "ipf-report export" "ipf-report definitions"; do
+for command in "ipf-prep anonymize" "ipf-report compare" "ipf-report gateway" "ipf-report export" "ipf-report definitions"; do
 	program=${command% *}
 	page=$ROOT/$program/$(echo "$command" | tr ' ' -).1
 	[ -f "$page" ] || page=$page.in

@@ -44,7 +44,7 @@ IPF_REPORT_BY=model run "$report" certificate mixed.results
 status_is 0 "a command ignores variables of options that it does not have"
 
 # ---- help ------------------------------------------------------------------------------------------------------------
-for command in compare export plot certificate definitions; do
+for command in compare gateway export plot certificate definitions; do
 	run "$report" $command --help
 	status_is 0 "$command --help ends with 0"
 	matches "$(head -1 "$OUT")" "^usage: ipf-report $command \[OPTION…\]" "$command --help begins with the usage"

@@ -29,7 +29,7 @@ validator = jsonschema.Draft202012Validator(schema)
 seen = set()
 for path in sys.argv[3:]:
     with open(path, encoding="utf-8") as file:
-        documents = [json.load(file)] if name in ("report", "comparison", "certificate", "model") else [json.loads(line) for line in file]
+        documents = [json.load(file)] if name in ("report", "comparison", "gateway", "certificate", "model") else [json.loads(line) for line in file]
     for document in documents:
         for error in validator.iter_errors(document):
             while error.context:

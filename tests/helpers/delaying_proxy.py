@@ -6,7 +6,7 @@ Its own port of 127.0.0.1 is printed. A client's bytes are passed on at once, th
 import asyncio
 import sys
 
-server, delay = int(sys.argv[1]), int(sys.argv[2]) / 1000
+server, delay = int(sys.argv[1]), float(sys.argv[2]) / 1000
 
 
 async def pump(reader, writer, later):
