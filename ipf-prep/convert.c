@@ -120,13 +120,30 @@ static json_t *make_trailer(const struct prep_config *c, const struct source_rea
 /* Writes requests as lines of the trace. */
 struct line_sink {
 	struct request_sink sink; /* must be first: write_request() casts it */
-	struct stream_writer *writer;
+	const struct prep_config *config;
+	json_t *header;
+	struct stream_writer *writer; /* NULL: the header has not been written */
 	struct buffer line;
 };
+
+static int open_trace(struct line_sink *lines, struct ipf_error *err)
+{
+	const struct prep_config *c = lines->config;
+	if (c->format->describe)
+		c->format->describe(c->format_state, lines->header);
+	if (stream_writer_open(&lines->writer, c->common.output, lines->header, err) < 0)
+		return -1;
+	/* Prompts repeat each other over long distances. */
+	if ((c->traits & MAKES_TEXT) && (c->traits & (HAS_BLOCKS | HAS_SESSIONS)) && c->prompt != PROMPT_NONE)
+		stream_writer_long_distance(lines->writer);
+	return 0;
+}
 
 static int write_request(struct request_sink *sink, const struct trace_request *request, struct ipf_error *err)
 {
 	struct line_sink *lines = (struct line_sink *)sink;
+	if (!lines->writer && open_trace(lines, err) < 0)
+		return -1;
 	trace_request_write(request, &lines->line);
 	return stream_writer_line(lines->writer, &lines->line, err);
 }
@@ -182,17 +199,22 @@ static int open_media(struct media_store *media, const struct prep_config *c, co
 	return file->failed || root->failed || names->source.failed ? ipf_error_memory(err) : 0;
 }
 
-/* The trace gets its trailer even if the input ends at an error. */
-static int write_trace(const struct prep_config *c, struct stream_writer *writer, const struct input_paths *paths,
-                       struct source_reader *reading, struct selection_counts *counts, struct ipf_error *err)
+static void begin_progress(const struct prep_config *c, struct progress *progress)
 {
-	struct line_sink lines = {.sink = {write_request}, .writer = writer};
+	progress_init(progress, c->common.progress,
+	              c->common.quiet || progress_is_left(c->common.output, false, c->common.progress));
+}
+
+/* Reads everything into the sink. */
+static int write_requests(const struct prep_config *c, struct line_sink *lines, const struct input_paths *paths,
+                          struct source_reader *reading, struct selection_counts *counts, struct ipf_error *err)
+{
 	struct media_names names = {0};
 	struct trace_renderer renderer = {0};
 	struct media_store media;
 	struct request_batch batch;
-	request_batch_init(&batch, c, &lines.sink);
-	struct request_sink *to = c->batch.given ? &batch.sink : &lines.sink;
+	request_batch_init(&batch, c, &lines->sink);
+	struct request_sink *to = c->batch.given ? &batch.sink : &lines->sink;
 	int status = open_media(&media, c, paths, &names, err);
 	if (status == 0)
 		status = trace_renderer_init(&renderer, c, to, &media, counts, err);
@@ -205,25 +227,25 @@ static int write_trace(const struct prep_config *c, struct stream_writer *writer
 	if (media_store_close(&media, err) < 0)
 		status = -1;
 	media_names_release(&names);
-	buffer_release(&lines.line);
-	if (status == 0)
-		return stream_writer_close(writer, make_trailer(c, reading, counts), err);
-	stream_writer_abandon(writer);
 	return status;
 }
 
-static int open_trace(struct stream_writer **writer, const struct prep_config *c, int argc, char **argv,
-                      struct ipf_error *err)
+/* The trace gets its trailer even if the input ends at an error. Its header comes first, so an output that cannot be
+ * written is found at once, unless the format has to read before it knows the header. */
+static int write_trace(const struct prep_config *c, struct line_sink *lines, const struct input_paths *paths,
+                       struct source_reader *reading, struct selection_counts *counts, struct ipf_error *err)
 {
-	json_t *header = make_header(c, argc, argv);
-	if (!header)
-		return ipf_error_memory(err);
-	int status = stream_writer_open(writer, c->common.output, header, err);
-	json_decref(header);
-	/* Prompts repeat each other over long distances. */
-	if (status == 0 && (c->traits & MAKES_TEXT) && (c->traits & (HAS_BLOCKS | HAS_SESSIONS)) &&
-	    c->prompt != PROMPT_NONE)
-		stream_writer_long_distance(*writer);
+	int status = c->format->describe ? 0 : open_trace(lines, err);
+	if (status == 0)
+		begin_progress(c, &reading->progress);
+	if (status == 0)
+		status = write_requests(c, lines, paths, reading, counts, err);
+	if (status == 0 && !lines->writer)
+		status = open_trace(lines, err);
+	buffer_release(&lines->line);
+	if (status == 0)
+		return stream_writer_close(lines->writer, make_trailer(c, reading, counts), err);
+	stream_writer_abandon(lines->writer);
 	return status;
 }
 
@@ -359,7 +381,7 @@ static int report(const struct prep_config *c, const struct source_reader *readi
 		if (c->format->kind != SOURCE_GENERATED)
 			arrival_pace_print(&counts->pace, c->scale, &c->fields, stderr);
 	}
-	if (counts->requests == 0 && reading->records > reading->bad)
+	if (counts->requests == 0 && reading->records > reading->bad && !c->capture.records_only)
 		return no_requests(c, reading, counts, err);
 	if (!c->common.quiet && counts->requests > 0) {
 		note_shortfall(c, reading, counts);
@@ -380,12 +402,6 @@ static struct source_reader reader_of(const struct prep_config *c, struct input 
 	                              .stop = c->on_error == ON_ERROR_STOP};
 }
 
-static void begin_progress(const struct prep_config *c, struct progress *progress)
-{
-	progress_init(progress, c->common.progress,
-	              c->common.quiet || progress_is_left(c->common.output, false, c->common.progress));
-}
-
 /* Returns the exit status, or -1. */
 static int finish(int status, struct source_reader *reading, struct selection_counts *counts)
 {
@@ -401,12 +417,9 @@ int convert(const struct prep_config *c, const struct input_paths *paths, struct
 {
 	struct selection_counts counts = {0};
 	struct source_reader reading = reader_of(c, first);
-	struct stream_writer *writer;
-	int status = open_trace(&writer, c, argc, argv, err);
-	if (status == 0) {
-		begin_progress(c, &reading.progress);
-		status = write_trace(c, writer, paths, &reading, &counts, err);
-	}
+	struct line_sink lines = {.sink = {write_request}, .config = c, .header = make_header(c, argc, argv)};
+	int status = lines.header ? write_trace(c, &lines, paths, &reading, &counts, err) : ipf_error_memory(err);
+	json_decref(lines.header);
 	if (status == 0)
 		status = report(c, &reading, &counts, err);
 	return finish(status, &reading, &counts);

@@ -48,6 +48,7 @@ struct capture_state {
 	struct prefix_sessions sessions;
 	struct time_origin origin;
 	int64_t requests;
+	int64_t t0_unix_ns; /* the first packet's time; IPF_ABSENT: none came yet */
 	char link[32];
 	int64_t snaplen, dropped;
 	json_t *files;
@@ -252,7 +253,7 @@ static int open_state(void *opened, const struct source_settings *settings, stru
 {
 	struct capture_state *s = opened;
 	s->settings = settings->capture;
-	s->snaplen = s->dropped = IPF_ABSENT;
+	s->snaplen = s->dropped = s->t0_unix_ns = IPF_ABSENT;
 	if (read_ports(s, err) < 0 || check_headers(s->settings, err) < 0 ||
 	    known_apis_open(&s->apis, &s->settings->apis, err) < 0)
 		return -1;
@@ -276,6 +277,8 @@ static int begin_packets(struct capture_state *s, const struct source_record *re
 	snprintf(s->link, sizeof s->link, "%s", packet_file_link_name(record->packets));
 	s->snaplen = packet_file_snaplen(record->packets);
 	json_array_append_new(s->files, json_string(slash ? slash + 1 : record->file));
+	if (s->t0_unix_ns == IPF_ABSENT)
+		s->t0_unix_ns = record->packet->t_ns;
 	if (s->output || !s->settings->records)
 		return 0;
 	return record_output_open(&s->output, s->settings, s->apis, record->packet->t_ns, record->live, err);
@@ -373,6 +376,14 @@ static int finish(void *opened, struct sink *sink, struct ipf_error *err)
 	return record_output_close(output, observed, &facts, last_ns, err);
 }
 
+/* The capture, by the t0 of its records: a comparison then knows whose trace a run replayed. */
+static void describe(const void *opened, json_t *header)
+{
+	const struct capture_state *s = opened;
+	if (s->t0_unix_ns != IPF_ABSENT)
+		json_object_set_new(header, OBSERVED_MEMBER, json_pack("{s:I}", "t0_unix_ns", (json_int_t)s->t0_unix_ns));
+}
+
 static bool recognises(const struct sniff *sniff)
 {
 	static const char *const magic[] = {"\xa1\xb2\xc3\xd4", "\xd4\xc3\xb2\xa1", "\xa1\xb2\x3c\x4d", "\x4d\x3c\xb2\xa1",
@@ -409,6 +420,7 @@ const struct source_format source_capture = {
 	.open = open_state,
 	.read_record = read_packet,
 	.finish = finish,
+	.describe = describe,
 	.recognises = recognises,
 	.close = close_state,
 };

@@ -156,6 +156,9 @@ struct source_format {
 	/* All files have been read: makes the drafts needing all of them. An error of kind IPF_CUT means the end of the
 	 * input is missing; earlier records stay. Any other is fatal. */
 	int (*finish)(void *state, struct sink *sink, struct ipf_error *err);
+	/* Adds members to the header of the trace, which then is written when the first request is, or at the end. NULL:
+	 * nothing, and the header comes first. */
+	void (*describe)(const void *state, json_t *header);
 	/* Does the beginning of a file match this format? NULL: `auto` never picks it. */
 	bool (*recognises)(const struct sniff *sniff);
 	/* The traits, if they depend on the settings; NULL: always `traits`. */

@@ -4,6 +4,7 @@
 #include "commands/show_run.h"
 #include "commands/split_sides.h"
 #include "compare/compare_format.h"
+#include "compare/observed_replay.h"
 #include "memory.h"
 #include "safe_text.h"
 
@@ -57,6 +58,8 @@ int compare_runs(const struct report_options *options, const struct operands *op
 	int status = split_sides(operands, "BASE… -- NEW…", sides, &err);
 	for (int s = 0; s < SIDES && status == 0; s++)
 		status = read_side(&runs[s], options, &sides[s], &bad, &err);
+	if (status == 0)
+		status = observed_replay_join((struct run_data *[]){&runs[SIDE_BASE], &runs[SIDE_NEW]}, &err);
 	if (status == 0)
 		status = comparison_build(&comparison, (const struct run_data *[]){&runs[SIDE_BASE], &runs[SIDE_NEW]}, &how,
 		                          &err);

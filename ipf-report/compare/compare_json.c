@@ -109,6 +109,8 @@ json_t *compare_json(const struct comparison *c)
 	for (int s = 0; s < SIDES; s++)
 		json_object_set_new(json, side_names[s], side_of(c, s));
 	json_object_set_new(json, "paired", json_boolean(c->paired));
+	if (c->replays_capture)
+		json_object_set_new(json, "replays_capture", json_true());
 	json_object_set_new(json, "same_records", json_boolean(c->same_records));
 	json_object_set(json, "settings", c->settings);
 	json_object_set_new(json, "limits",

@@ -92,7 +92,10 @@ const char *compare_noise(const struct comparison *c, char text[COMPARE_WORDS])
 const char *compare_pairing(const struct comparison *c, char text[COMPARE_WORDS])
 {
 	snprintf(text, COMPARE_WORDS, "%s%s",
-	         c->paired ? "the same on both sides: each block is compared with the other side's"
+	         c->replays_capture
+	             ? "a side replays the captured trace of the other: each block is compared with the other side's, "
+	               "latencies count from the start of requests"
+	         : c->paired ? "the same on both sides: each block is compared with the other side's"
 	                   : "not the same on both sides: the effect of other requests is part of the noise",
 	         c->same_records ? "; the records of a run are on both sides" : "");
 	return text;
@@ -125,6 +128,8 @@ const char *compare_load(const struct comparison *c, char text[COMPARE_WORDS])
 {
 	const char *base, *new;
 	char a[240], b[240];
+	if (c->replays_capture)
+		return NULL;
 	if (!settings_named(c->settings, "load", &base, &new) || !base || !new || strcmp(base, "[]") == 0 ||
 	    strcmp(new, "[]") == 0)
 		return NULL;
@@ -137,6 +142,8 @@ const char *compare_trace(const struct comparison *c, char text[COMPARE_WORDS])
 {
 	const char *base, *new, *base_requests, *new_requests;
 	char a[240], b[240];
+	if (c->replays_capture)
+		return NULL;
 	if (!settings_named(c->settings, "trace", &base, &new))
 		return NULL;
 	if (settings_named(c->settings, "requests of the trace", &base_requests, &new_requests))

@@ -22,9 +22,10 @@ struct side {
 	const struct run_data *run;
 	struct block_plan plan;
 	struct run_blocks blocks;
-	bool drain;     /* windows last until the last request of their stage has ended */
-	int32_t *cells; /* each row's */
-	int *schedule;  /* each run's */
+	bool from_start; /* latencies count from there, since the other side has no due times */
+	bool drain;      /* windows last until the last request of their stage has ended */
+	int32_t *cells;  /* each row's */
+	int *schedule;   /* each run's */
 	struct run_figures figures;
 };
 
@@ -38,6 +39,10 @@ struct both_sides {
 
 static bool same_schedule(const struct run_data *a, int i, const struct run_data *b, int k)
 {
+	const int64_t capture_t0_ns = a->parts[i].capture_t0_ns;
+	if (capture_t0_ns != IPF_ABSENT && capture_t0_ns == b->parts[k].capture_t0_ns &&
+	    !a->parts[i].observed != !b->parts[k].observed)
+		return true;
 	json_t *x = a->parts[i].header, *y = b->parts[k].header;
 	json_t *of_x = schedule_find_header(x), *of_y = schedule_find_header(y);
 	json_t *trace = json_object_get(json_object_get(of_x, "trace"), "sha256");
@@ -106,16 +111,37 @@ static int begin_side(struct side *side, const struct run_data *run, const struc
 	return 0;
 }
 
+/* Captures do not show when a request was due. */
+static bool is_observed(const struct run_data *run)
+{
+	bool observed = false;
+	for (int i = 0; i < run->part_count; i++)
+		observed |= run->parts[i].observed != NULL;
+	return observed;
+}
+
+/* Is each part an observed run, or the replay of its trace (observed_replay.h)? */
+static bool all_joined(const struct run_data *run)
+{
+	bool joined = run->part_count > 0;
+	for (int i = 0; i < run->part_count; i++)
+		joined &= run->parts[i].capture_t0_ns != IPF_ABSENT;
+	return joined;
+}
+
 static int begin_sides(struct both_sides *both, struct comparison *c, struct ipf_error *err)
 {
 	for (int s = 0; s < SIDES; s++)
 		if (begin_side(&both->side[s], c->runs[s], c->options, err) < 0)
 			return -1;
+	const bool observed = is_observed(c->runs[SIDE_BASE]) || is_observed(c->runs[SIDE_NEW]);
+	both->side[SIDE_BASE].from_start = both->side[SIDE_NEW].from_start = observed;
 	both->partner = calloc((size_t)both->side[SIDE_BASE].blocks.runs, sizeof *both->partner);
 	if (!both->partner)
 		return ipf_error_memory(err);
 	number_schedules(both);
 	c->paired = find_partners(both);
+	c->replays_capture = all_joined(c->runs[SIDE_BASE]) && all_joined(c->runs[SIDE_NEW]);
 	for (int s = 0; s < SIDES; s++) {
 		struct side *side = &both->side[s];
 		const struct run_data *like = c->paired ? c->runs[SIDE_BASE] : side->run;
@@ -169,7 +195,8 @@ static int place_latencies(const struct side *side, enum metric metric, struct p
 		const int64_t value = row_get(row, (int)metric), lag = row_get(row, METRIC_LAG);
 		if (!row->ok || value == IPF_ABSENT)
 			continue;
-		const int64_t all = metrics[metric].from_due && lag != IPF_ABSENT ? value + lag : value;
+		const bool from_due = metrics[metric].from_due && lag != IPF_ABSENT && !side->from_start;
+		const int64_t all = from_due ? value + lag : value;
 		if (placed_values_add(placed, (double)all / 1e6, side->cells[row - side->run->rows], err) < 0)
 			return -1;
 	}
@@ -362,10 +389,9 @@ static double stated_value(const struct side *side, const struct compared_figure
 	if (figure->kind == FIGURE_GAPS_MEAN || figure->kind == FIGURE_GAPS)
 		return summary_value(&f->itl, figure);
 	if (figure->kind == FIGURE_MEAN || figure->kind == FIGURE_PERCENTILE) {
-		const struct metric_summary *due = &f->due[figure->metric], *d = metrics[figure->metric].from_due && due->n != 0
-		                                                                     ? due
-		                                                                     : &f->start[figure->metric];
-		return summary_value(d, figure);
+		const struct metric_summary *due = &f->due[figure->metric], *start = &f->start[figure->metric];
+		const bool from_due = metrics[figure->metric].from_due && due->n != 0 && !side->from_start;
+		return summary_value(from_due ? due : start, figure);
 	}
 	if (figure->kind == FIGURE_FAILURES)
 		return f->failures_unknown || f->ok + f->failed == 0 ? NAN : (double)f->failed / (double)(f->ok + f->failed);

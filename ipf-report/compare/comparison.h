@@ -47,6 +47,7 @@ struct comparison {
 	double accepted[SIDES];  /* share of the draft tokens that were accepted: by the server's counters, else by its
 	                            answers */
 	bool paired;             /* runs of both sides have the same requests at the same times */
+	bool replays_capture;    /* each run of one side is observed, each of the other replays its trace */
 	bool same_records;       /* a run is on both sides */
 	enum noise_source noise; /* the best of any figure */
 	double episodes[SIDES];  /* how often the load of a side changed (bursts.h) */

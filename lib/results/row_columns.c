@@ -86,6 +86,7 @@ static const struct {
 	[ROW_TOOL_CALLS - METRIC_COUNT] = MEMBER(tool_calls),
 	[ROW_REQ - METRIC_COUNT] = MEMBER(req),
 	[ROW_AFTER - METRIC_COUNT] = {.name = "after"},
+	[ROW_CAPTURED - METRIC_COUNT] = {.name = "id"},
 	[ROW_EDGES - METRIC_COUNT] = {.name = "edge_ns"},
 };
 
@@ -292,6 +293,21 @@ static int add_edges(struct row_columns *columns, int64_t at, const struct resul
 	return set_list(columns, ROW_EDGES, at, begin, err);
 }
 
+/* The number in an id of a capture, "c17"; IPF_ABSENT for any other id. */
+static int64_t captured_number(struct slice id)
+{
+	enum { DIGITS_MOST = 9 };
+	int64_t number = 0;
+	if (id.len < 4 || id.len > 3 + DIGITS_MOST || id.data[1] != 'c')
+		return IPF_ABSENT;
+	for (size_t i = 2; i < id.len - 1; i++) {
+		if (id.data[i] < '0' || id.data[i] > '9')
+			return IPF_ABSENT;
+		number = 10 * number + id.data[i] - '0';
+	}
+	return number;
+}
+
 int row_columns_add(struct row_columns *columns, int64_t at, const struct result *result, struct ipf_error *err)
 {
 	if (at == columns->cap && lengthen(columns, err) < 0)
@@ -306,6 +322,9 @@ int row_columns_add(struct row_columns *columns, int64_t at, const struct result
 			return -1;
 	}
 	if (add_req(columns, at, result, err) < 0 || add_after(columns, at, result, err) < 0)
+		return -1;
+	const int64_t captured = result->id.data ? captured_number(result->id) : IPF_ABSENT;
+	if (set_list(columns, ROW_CAPTURED, at, captured, err) < 0)
 		return -1;
 	return add_edges(columns, at, result, err);
 }

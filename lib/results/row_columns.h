@@ -89,9 +89,10 @@ enum row_column {
 	ROW_HISTORY_CACHED,
 	ROW_HISTORY_TEXT,
 	ROW_TOOL_CALLS,
-	ROW_REQ,   /* kept if `with_req` says so, and of sessions */
-	ROW_AFTER, /* for sessions: where in `lists` is the list of the requests it waited for */
-	ROW_EDGES, /* where in `lists` are the times of edges of stages, each with the tokens coming before it */
+	ROW_REQ,      /* kept if `with_req` says so, and of sessions */
+	ROW_AFTER,    /* for sessions: where in `lists` is the list of the requests it waited for */
+	ROW_CAPTURED, /* its number in the capture whose trace it is of, or that shows it: that of its id, c<number> */
+	ROW_EDGES,    /* where in `lists` are the times of edges of stages, each with the tokens coming before it */
 	ROW_COLUMNS,
 };
 

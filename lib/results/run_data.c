@@ -686,6 +686,7 @@ int run_data_begin(struct run_data *run, const char *name, json_t *header, struc
 	*part = (struct run_part){.name = strdup(name),
 	                          .header = json_incref(header),
 	                          .t0_ns = IPF_ABSENT,
+	                          .capture_t0_ns = IPF_ABSENT,
 	                          .stopped_ns = IPF_ABSENT,
 	                          .stopped_stage = IPF_ABSENT};
 	part->predicted = predicted_find(part->header);
