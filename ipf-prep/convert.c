@@ -231,7 +231,7 @@ static int write_requests(const struct prep_config *c, struct line_sink *lines, 
 }
 
 /* The trace gets its trailer even if the input ends at an error. Its header comes first, so an output that cannot be
- * written is found at once, unless the format has to read before it knows the header. */
+ * written is found at once. Only a format that describes its input has to read before. */
 static int write_trace(const struct prep_config *c, struct line_sink *lines, const struct input_paths *paths,
                        struct source_reader *reading, struct selection_counts *counts, struct ipf_error *err)
 {

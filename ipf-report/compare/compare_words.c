@@ -96,7 +96,7 @@ const char *compare_pairing(const struct comparison *c, char text[COMPARE_WORDS]
 	             ? "a side replays the captured trace of the other: each block is compared with the other side's, "
 	               "latencies count from the start of requests"
 	         : c->paired ? "the same on both sides: each block is compared with the other side's"
-	                   : "not the same on both sides: the effect of other requests is part of the noise",
+	                     : "not the same on both sides: the effect of other requests is part of the noise",
 	         c->same_records ? "; the records of a run are on both sides" : "");
 	return text;
 }

@@ -31,7 +31,7 @@ static int list_rows(struct captured_rows *to, struct run_data *run, int part, s
 	return 0;
 }
 
-/* Does the header of the trace that the part sent name this capture? */
+/* Does the header of its trace name this capture? */
 static bool is_of_capture(const struct run_part *replay, const struct run_part *observed)
 {
 	json_t *trace = provenance_find(replay->header, "trace");
@@ -40,7 +40,7 @@ static bool is_of_capture(const struct run_part *replay, const struct run_part *
 	       json_integer_value(t0) == observed->t0_ns;
 }
 
-/* One measured stage that replays all of the trace as it was recorded. */
+/* One measured stage, replaying all of the trace as it was recorded. */
 static bool is_whole_replay(const struct run_data *replay)
 {
 	const struct schedule_stage *stage = replay->schedule.stages;
@@ -71,7 +71,7 @@ static int64_t shift_between(const struct captured_rows *observed, const struct 
 	return both == replay->rows && (double)both >= REPLAY_SHARE_LEAST * (double)seen ? shift : IPF_ABSENT;
 }
 
-/* A request that the replay lacks has the number of the one before it. */
+/* A request missing in the replay has the number of the one before it. */
 static void take_numbers(struct run_data *run, int part, const struct captured_rows *replay)
 {
 	int64_t number = 0;

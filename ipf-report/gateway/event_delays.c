@@ -37,7 +37,7 @@ static void add_by_tokens(struct event_delays *d, double shift_ns)
 	}
 }
 
-/* The event in front that has the last part of event `b` behind, in groups of equal size. */
+/* The event in front with the last part of event `b` behind, in groups of equal size. */
 static size_t in_group(const struct event_delays *d, size_t b)
 {
 	const size_t front = d->times[0].count, back = d->times[1].count;

@@ -5,7 +5,7 @@
  *     d.same, d.merged, d.split …; histogram_percentile(d.delays, 99)
  *     event_delays_release(&d);
  *
- * An event behind is on its way until the event in front that has its last token. It is the one with the same number if
+ * An event behind is on its way until the event in front with its last token. It is the one with the same number if
  * both sides have equally many, else by the tokens of the events, if these are known. If not, groups of equal size are
  * tried: 8 events are 4 pairs, or each of 8 became 2; no event may then come before its group. Times of events are in
  * results of `ipf-collect --events`.
@@ -21,7 +21,7 @@ struct event_delays {
 	int64_t requests;            /* with content events on both sides */
 	int64_t same, merged, split; /* as many events in front, fewer, more */
 	int64_t events_front, events_back;
-	int64_t coalesced_front, coalesced_back; /* events that came in one read with another */
+	int64_t coalesced_front, coalesced_back; /* events sharing a read with another */
 	int64_t timed;                           /* requests whose events have times on both sides and can be matched */
 	int64_t unmatched;                       /* with times only */
 	struct histogram *delays;                /* nanoseconds; NULL: none yet */

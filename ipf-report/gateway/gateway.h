@@ -1,4 +1,4 @@
-/* ipf-report gateway: requests in front of a gateway and behind it, and what the gateway did to them.
+/* ipf-report gateway: requests in front of a gateway and behind it, and the differences.
  *
  *     struct gateway g;
  *     if (gateway_build(&g, (const struct run_data *[]){&front, &back}, &err) < 0) …
@@ -22,7 +22,7 @@ struct gateway {
 	struct pairing pairing;
 };
 
-/* -1: out of memory, or results that do not say when they began. */
+/* -1: out of memory, or results without the time of their beginning. */
 int gateway_build(struct gateway *g, const struct run_data *const runs[GATEWAY_SIDES], struct ipf_error *err);
 void gateway_release(struct gateway *g);
 
@@ -36,7 +36,7 @@ static inline const struct gateway_request *gateway_back(const struct gateway *g
 	return &g->sides[GATEWAY_BACK].list[i];
 }
 
-/* The request behind of one that went there once and was answered on both sides; NULL: it was not. Only these are in
+/* The request behind, of one sent there once and answered on both sides; NULL: it was not. Only these are in
  * the added times: for another, the gateway did more than to pass it on. */
 const struct gateway_request *gateway_passed_on(const struct gateway *g, size_t front);
 /* Did all of the request happen while the other side was captured? */

@@ -1,4 +1,4 @@
-/* The time that a gateway adds to the requests it passes on, in all and over the run. */
+/* The time a gateway adds to the requests it passes on, in all and over the run. */
 #include "gateway/event_delays.h"
 #include "gateway/gateway_json.h"
 #include "json_report/json_figures.h"
@@ -56,7 +56,7 @@ static json_t *summary_of(const struct added_times *times, enum added which, int
 
 /* ---- over the run ---- */
 
-/* The least length of 1, 2 or 5 times a power of ten that divides the time into few windows. */
+/* The least length of 1, 2 or 5 times a power of ten, dividing the time into few windows. */
 static int64_t window_length(int64_t span_ns)
 {
 	static const int64_t steps[] = {1, 2, 5};

@@ -1,4 +1,4 @@
-/* Requests that a gateway did not pass on once: sent on again, answered by itself; and where it sent them. */
+/* Requests a gateway did not pass on once: sent on again, answered by itself; and where it sent them. */
 #include "figures/jain_index.h"
 #include "figures/metric_summary.h"
 #include "gateway/gateway_json.h"

@@ -1,4 +1,4 @@
-/* The JSON object of a gateway (gateway_json.h) as a document: the time that it adds, then everything else it did. */
+/* The JSON object of a gateway (gateway_json.h) as a document: the time it adds, then everything else it did. */
 #ifndef GATEWAY_GATEWAY_DOCUMENT_H
 #define GATEWAY_GATEWAY_DOCUMENT_H
 

@@ -51,7 +51,7 @@ static json_t *side_of(const struct gateway *g, enum gateway_side s)
 	return side;
 }
 
-/* The boot of the host that all records of a side are of; NULL: not known, or several. */
+/* The boot of the host of all records of a side; NULL: not known, or several. */
 static json_t *boot_of(const struct run_data *run)
 {
 	json_t *boot = NULL;

@@ -12,10 +12,10 @@
 
 #include "results/run_data.h"
 
-/* The ids that may identify a request on both sides, in the order in which they are tried. */
+/* Ids of a request on both sides, in the order of trying them. */
 enum gateway_id { GATEWAY_REQUEST_ID, GATEWAY_TRACE_ID, GATEWAY_RESPONSE_ID, GATEWAY_IDS };
 
-/* Integers that are not known are IPF_ABSENT, hashes 0. */
+/* Unknown integers are IPF_ABSENT, unknown hashes 0. */
 struct gateway_request {
 	int64_t start_ns, end_ns;
 	int64_t ttft_ns, e2e_ns;             /* durations, of successful requests */
@@ -33,7 +33,7 @@ struct gateway_requests {
 	const struct run_data *run;
 	struct gateway_request *list; /* by their start */
 	size_t count;
-	int64_t begin_ns, end_ns; /* the time that the results cover */
+	int64_t begin_ns, end_ns; /* the time covered by the results */
 };
 
 /* IPF_INPUT: the results do not say when their run began. */

@@ -73,7 +73,7 @@ static int64_t outside_ns(const struct gateway_request *outer, const struct gate
 	return most > PAIRING_SLACK_NS ? most : 0;
 }
 
-/* Answers that both sides have whole, with an id that is unique on both. */
+/* Whole answers on both sides, with an id unique on both. */
 static void check_id(struct pairing_clock *clock, struct samples *apart, const struct gateway_requests *sides[2],
                      const struct id_index indexes[2], enum gateway_id id)
 {
@@ -171,7 +171,7 @@ static bool may_count(int64_t a, int64_t b)
 	return a == IPF_ABSENT || b == IPF_ABSENT || a == b;
 }
 
-/* Does nothing that both sides know of it contradict that they are one request? `models`: names are those of the other
+/* May they be one request, by all both sides know of it? `models`: names are those of the other
  * side, so they can be compared. */
 static bool same_content(const struct pairing *p, const struct gateway_request *front,
                          const struct gateway_request *back, bool models)
@@ -201,7 +201,7 @@ static uint64_t *models_of(const struct gateway_requests *side)
 	return models;
 }
 
-/* The first request that began at this time or later. */
+/* The first request beginning at this time or later. */
 static size_t first_from(const struct gateway_requests *side, int64_t t_ns)
 {
 	size_t low = 0, high = side->count;

@@ -220,7 +220,7 @@ static void a_working_id_keeps_apart(void **state)
 	add(s, 0, 0, 100)->ids[GATEWAY_REQUEST_ID] = 1;
 	add(s, 0, 200, 300)->ids[GATEWAY_REQUEST_ID] = 2; /* answered by the gateway */
 	add(s, 1, 10, 50)->ids[GATEWAY_REQUEST_ID] = 1;
-	add(s, 1, 210, 250)->ids[GATEWAY_REQUEST_ID] = 3; /* of another client */
+	add(s, 1, 210, 250)->ids[GATEWAY_REQUEST_ID] = 3; /* by another client */
 	make(s);
 	assert_int_equal(s->p.front[0], 0);
 	assert_int_equal(s->p.front[1], -1);
