@@ -18,7 +18,7 @@
 struct talk_context {
 	struct captured_memory memory;
 	int64_t exchanges;              /* begun so far */
-	size_t streams, stream_headers; /* of HTTP/2: open ones, and bytes of their headers */
+	size_t streams, stream_headers; /* HTTP/2: open ones, and bytes of their headers */
 	/* Takes the exchange over. 0 or -1. */
 	int (*ended)(void *data, struct captured *x, struct ipf_error *err);
 	void *data;
