@@ -22,6 +22,7 @@
 #include "redact.h"
 #include "sources/logged_exchange.h"
 #include "api/response.h"
+#include "stream/observed.h"
 #include "stream/own_parts.h"
 
 #include <stdlib.h>

@@ -50,7 +50,7 @@ struct conversation {
 	struct ipf_error *err;          /* for the call that has bytes decrypted */
 	enum capture_protocol protocol; /* CAPTURE_SILENT: not known yet */
 	const struct talk_reader *reader;
-	void *talk; /* NULL: nobody reads it */
+	void *talk;                  /* NULL: nobody reads it */
 	struct first_bytes start[2]; /* the first bytes of each side, until they tell the protocol */
 	bool counted;
 };
@@ -316,6 +316,7 @@ static int on_lost(void *data, struct tcp_connection *tcp, enum tcp_side from, u
 		return end_tls(v, CAPTURE_TLS_LOST, t_ns, err);
 	if (v->protocol == CAPTURE_SILENT) { /* its first bytes are lost: as if it had begun before */
 		v->about.began_before = true;
+		v->start[from].len = 0;
 		return 0;
 	}
 	c->context.snapped = tcp->lost_by_cut;

@@ -23,6 +23,7 @@ struct http1 {
 	struct captured *asking;       /* whose request is being read; NULL */
 	int64_t t_ns;                  /* the time of the bytes at hand */
 	int64_t client_finished_ns;
+	bool client_first;  /* it finished before the server did */
 	bool pipelines;     /* the client sent a request before the answer to the one before began */
 	bool lossy;         /* bytes are missing */
 	int64_t unknown_ns; /* when bytes of an answer without a request came first; IPF_ABSENT: none */
@@ -189,7 +190,7 @@ static void end_request(struct http1 *t, bool whole)
 	t->sides[TCP_CLIENT].within = false;
 	if (!t->asking)
 		return;
-	t->asking->asked = whole;
+	t->asking->asked = whole && t->asking->damage == DAMAGE_NONE;
 	if (whole)
 		t->asking->sent_ns = t->t_ns;
 	t->asking = NULL;
@@ -382,9 +383,10 @@ static int finish_side(void *talk, enum tcp_side from, int64_t t_ns, struct ipf_
 	struct side *side = &t->sides[from];
 	t->t_ns = t_ns;
 	side->finished = true;
-	if (from == TCP_CLIENT)
+	if (from == TCP_CLIENT) {
 		t->client_finished_ns = t_ns;
-	else if (t->first && side->within && !side->adrift && http1_closed(&side->reader) == HTTP1_COMPLETE)
+		t->client_first = !t->sides[TCP_SERVER].finished;
+	} else if (t->first && side->within && !side->adrift && http1_closed(&side->reader) == HTTP1_COMPLETE)
 		return end_answer(t, err);
 	return 0;
 }
@@ -398,7 +400,7 @@ static void set_error(struct http1 *t, struct captured *x, const struct talk_end
 	} else if (end->error != RECORD_OK && !left) {
 		x->error = end->error;
 		x->why = end->why;
-	} else if (left && !t->sides[TCP_SERVER].finished) {
+	} else if (left && t->client_first) {
 		x->error = RECORD_HUNG_UP;
 		x->why = "the client closed the connection";
 	} else {

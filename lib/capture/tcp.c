@@ -26,6 +26,9 @@ struct tcp_half {
 	bool known;     /* `next` is */
 	bool told;      /* bytes were told, or missed */
 	bool has_acked, has_fin, finished;
+	bool gap_noted; /* lost bytes begin at `gap_at` … */
+	uint32_t gap_at;
+	int64_t gap_ns;             /* … and are waited for since then */
 	int64_t last_ns;            /* the time of the bytes told last */
 	struct piece *first, *last; /* by sequence number */
 	size_t pieces, waiting;
@@ -490,15 +493,35 @@ static void take_ack(struct step *s, enum tcp_side from, const struct packet_seg
 	}
 }
 
-/* Notes when a gap that is there now will be given up. */
+/* Since when the gap of a side that is there now is waited for; INT64_MAX: there is none. */
+static int64_t gap_since(struct tcp_half *half, int64_t now_ns)
+{
+	if (!has_lost(half)) {
+		half->gap_noted = false;
+		return INT64_MAX;
+	}
+	if (half->first && distance(half->next, half->first->seq) > 0) {
+		half->gap_noted = false;
+		return half->first->t_ns; /* when the segment behind it came */
+	}
+	if (!half->gap_noted || half->gap_at != half->next) {
+		half->gap_noted = true;
+		half->gap_at = half->next;
+		half->gap_ns = now_ns;
+	}
+	return half->gap_ns;
+}
+
+/* Notes when the gaps that are there now will be given up. */
 static void watch_gap(struct tcp_table *t, struct tcp_connection *c, int64_t now_ns)
 {
-	const bool lacks = has_lost(c->halves[TCP_CLIENT]) || has_lost(c->halves[TCP_SERVER]);
-	if (c->gap_listed && !lacks)
-		unlist_gap(t, c); /* a later gap has its own time */
-	if (c->gap_listed || !lacks)
+	const int64_t client = gap_since(c->halves[TCP_CLIENT], now_ns), server = gap_since(c->halves[TCP_SERVER], now_ns);
+	const int64_t since = client < server ? client : server;
+	if (since == INT64_MAX)
+		unlist_gap(t, c);
+	if (c->gap_listed || since == INT64_MAX)
 		return;
-	c->gap_due_ns = now_ns + TCP_GAP_WAIT_NS;
+	c->gap_due_ns = since + TCP_GAP_WAIT_NS;
 	c->gap_listed = true;
 	*(t->gaps_last ? &t->gaps_last->gap_next : &t->gaps) = c;
 	t->gaps_last = c;
@@ -514,7 +537,8 @@ static int end_gaps(struct tcp_table *t, int64_t now_ns, struct ipf_error *err)
 		for (bool told = true; told;) {
 			const uint32_t next[2] = {c->halves[0]->next, c->halves[1]->next};
 			for (int side = 0; side < 2; side++)
-				if (give_up(&s, (enum tcp_side)side, false) < 0 || tell_pieces(&s, false) < 0)
+				if (gap_since(c->halves[side], now_ns) <= now_ns - TCP_GAP_WAIT_NS &&
+				    (give_up(&s, (enum tcp_side)side, false) < 0 || tell_pieces(&s, false) < 0))
 					return -1;
 			told = next[0] != c->halves[0]->next || next[1] != c->halves[1]->next;
 		}
