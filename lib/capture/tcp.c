@@ -493,30 +493,41 @@ static void take_ack(struct step *s, enum tcp_side from, const struct packet_seg
 	}
 }
 
-/* Since when the gap of a side that is there now is waited for; INT64_MAX: there is none. */
+/* Since when the gap of a side that is there now is known: by an acknowledgement, or by the segment behind it.
+ * INT64_MAX: there is none, or the next bytes wait for the other side. */
 static int64_t gap_since(struct tcp_half *half, int64_t now_ns)
 {
-	if (!has_lost(half)) {
+	if (!has_lost(half) || (half->first && distance(half->next, half->first->seq) <= 0)) {
 		half->gap_noted = false;
 		return INT64_MAX;
-	}
-	if (half->first && distance(half->next, half->first->seq) > 0) {
-		half->gap_noted = false;
-		return half->first->t_ns; /* when the segment behind it came */
 	}
 	if (!half->gap_noted || half->gap_at != half->next) {
 		half->gap_noted = true;
 		half->gap_at = half->next;
 		half->gap_ns = now_ns;
 	}
-	return half->gap_ns;
+	return half->first && half->first->t_ns < half->gap_ns ? half->first->t_ns : half->gap_ns;
+}
+
+/* The same for the connection. Without a gap, pieces that wait for each other: retransmitted ones may have newer
+ * acknowledgements than the lost originals. */
+static int64_t wait_since(struct tcp_connection *c, int64_t now_ns, bool *gap)
+{
+	const struct piece *first[2] = {c->halves[TCP_CLIENT]->first, c->halves[TCP_SERVER]->first};
+	const int64_t client = gap_since(c->halves[TCP_CLIENT], now_ns), server = gap_since(c->halves[TCP_SERVER], now_ns);
+	int64_t since = client < server ? client : server;
+	*gap = since != INT64_MAX;
+	for (int side = 0; side < 2 && !*gap; side++)
+		if (first[side] && distance(c->halves[side]->next, first[side]->seq) <= 0 && first[side]->t_ns < since)
+			since = first[side]->t_ns;
+	return since;
 }
 
 /* Notes when the gaps that are there now will be given up. */
 static void watch_gap(struct tcp_table *t, struct tcp_connection *c, int64_t now_ns)
 {
-	const int64_t client = gap_since(c->halves[TCP_CLIENT], now_ns), server = gap_since(c->halves[TCP_SERVER], now_ns);
-	const int64_t since = client < server ? client : server;
+	bool gap;
+	const int64_t since = wait_since(c, now_ns, &gap);
 	if (since == INT64_MAX)
 		unlist_gap(t, c);
 	if (c->gap_listed || since == INT64_MAX)
@@ -527,21 +538,29 @@ static void watch_gap(struct tcp_table *t, struct tcp_connection *c, int64_t now
 	t->gaps_last = c;
 }
 
-/* Gives up the gaps that were waited for long enough. */
+/* Gives up what was waited for long enough. */
+static int end_waiting(struct step *s, int64_t now_ns)
+{
+	bool gap;
+	while (wait_since(s->c, now_ns, &gap) <= now_ns - TCP_GAP_WAIT_NS) {
+		for (int side = 0; side < 2 && gap; side++)
+			if (gap_since(s->c->halves[side], now_ns) <= now_ns - TCP_GAP_WAIT_NS &&
+			    give_up(s, (enum tcp_side)side, false) < 0)
+				return -1;
+		if (tell_pieces(s, !gap) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 static int end_gaps(struct tcp_table *t, int64_t now_ns, struct ipf_error *err)
 {
 	while (t->gaps && t->gaps->gap_due_ns <= now_ns) {
 		struct tcp_connection *c = t->gaps;
 		struct step s = {t, c, now_ns, err};
 		unlist_gap(t, c);
-		for (bool told = true; told;) {
-			const uint32_t next[2] = {c->halves[0]->next, c->halves[1]->next};
-			for (int side = 0; side < 2; side++)
-				if (gap_since(c->halves[side], now_ns) <= now_ns - TCP_GAP_WAIT_NS &&
-				    (give_up(&s, (enum tcp_side)side, false) < 0 || tell_pieces(&s, false) < 0))
-					return -1;
-			told = next[0] != c->halves[0]->next || next[1] != c->halves[1]->next;
-		}
+		if (end_waiting(&s, now_ns) < 0)
+			return -1;
 		watch_gap(t, c, now_ns);
 	}
 	return 0;

@@ -3,7 +3,7 @@
 #include "capture/capture.h"
 #include "http2_capture.h"
 
-enum { TIMES = 24 };
+enum { TIMES = 8 };
 
 static struct capture *capture;
 static bool keeps_times;
