@@ -104,7 +104,7 @@ const struct command command_gateway = {
                 .operands = "FRONT… -- BACK…",
                 .summary = "show the time that a gateway adds to requests",
                 .details = "  ipf-report gateway front.results.zst -- back.results.zst\n"
-                           "  ipf-report gateway front.results.zst -- back.results.zst -o gateway.html\n",
+                           "  ipf-report gateway -o gateway.html front.results.zst -- back.results.zst\n",
                 .manual = "man ipf-report-gateway; overview: man ipf",
                 .specs = specs,
                 .count = sizeof specs / sizeof *specs,

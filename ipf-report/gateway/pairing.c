@@ -73,20 +73,22 @@ static int64_t outside_ns(const struct gateway_request *outer, const struct gate
 	return most > PAIRING_SLACK_NS ? most : 0;
 }
 
-/* Whole answers on both sides, with an id unique on both. */
-static void check_id(struct pairing_clock *clock, struct samples *apart, const struct gateway_requests *sides[2],
+/* Whole answers on both sides, with an id unique on both, which no earlier id has checked. */
+static void check_id(struct pairing *p, struct samples *apart, const struct gateway_requests *sides[2],
                      const struct id_index indexes[2], enum gateway_id id)
 {
+	struct pairing_clock *clock = &p->clock;
 	for (size_t b = 0; b < sides[1]->count; b++) {
 		const struct gateway_request *back = &sides[1]->list[b];
 		const struct id_entry *own = id_index_find(&indexes[1], back->ids[id]),
 							  *other = id_index_find(&indexes[0], back->ids[id]);
-		if (!own || own->count != 1 || !other || other->count != 1 || !back->ok)
+		if (!own || own->count != 1 || !other || other->count != 1 || !back->ok || p->front[b] >= 0)
 			continue;
 		const struct gateway_request *front = &sides[0]->list[other->first];
 		if (!front->ok || front->end_ns == IPF_ABSENT || back->end_ns == IPF_ABSENT)
 			continue;
 		const int64_t out = outside_ns(front, back);
+		p->front[b] = other->first;
 		clock->checked++;
 		clock->outside += out > 0;
 		if (out > 0)
@@ -103,10 +105,12 @@ static int check_clock(struct pairing *p, const struct gateway_requests *sides[2
 		for (int s = 0; s < 2 && bad == 0; s++)
 			bad = id_index_make(&indexes[s], sides[s], id);
 		if (bad == 0)
-			check_id(&p->clock, &apart, sides, indexes, id);
+			check_id(p, &apart, sides, indexes, id);
 		for (int s = 0; s < 2; s++)
 			id_index_release(&indexes[s]);
 	}
+	for (size_t b = 0; b < sides[1]->count; b++)
+		p->front[b] = -1;
 	p->clock.one = 2 * p->clock.outside <= p->clock.checked;
 	if (!p->clock.one)
 		p->clock.apart_ns = (int64_t)samples_percentile(&apart, 50);

@@ -2,7 +2,7 @@
 # The time that a gateway adds (ipf-report gateway): records of both sides whose truth is known, then real proxies and real packets.
 . "$TESTS/tap.sh"
 PATH=$BIN:$PATH
-api=$ROOT/lib/api/apis/openai-chat.json
+api=$TESTS/../lib/api/apis/openai-chat.json
 
 lacks() { # TEXT PART DESCRIPTION
 	case $1 in *"$2"*) not_ok "$3" "has: $2" ;; *) ok "$3" ;; esac

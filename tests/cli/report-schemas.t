@@ -62,6 +62,15 @@ python3 "$TESTS/helpers/compare_results.py" --seed 2 --http 2 --fail 0.01 >y.res
 ipf-report compare -q -f json --fail-if 'requests < -90%' --slo ttft=50ms x.results x.results -- y.results >compared.json
 ipf-report compare -f json x.results -- "$TESTS/data/imports/aiperf-0.13.0.json" >imported.json
 valid comparison "comparisons" comparison.json compared.json imported.json
+python3 "$TESTS/helpers/gateway_truth.py" "$ROOT/lib/api/apis/openai-chat.json" front.records back.records retries=2 limited=2 cached=1 alone=1 sessions=3
+ipf-collect -q --events front.records -o front.results
+ipf-collect -q --events back.records -o back.results
+ipf-report gateway -f json front.results back.results >gateway.json
+python3 "$TESTS/helpers/gateway_truth.py" "$ROOT/lib/api/apis/openai-chat.json" front.records back.records id=trace shift=500000
+ipf-collect -q front.records -o apart.results
+ipf-report gateway -f json apart.results back.results >apart.json
+valid gateway "reports of gateways" gateway.json apart.json
+valid results "results of captures" front.results apart.results
 ipf-prep fit b.trace -o b.model
 ipf-prep fit a.trace -o a.model
 valid model "models of traffic" a.model b.model

@@ -28,6 +28,13 @@ once 0 ipf-report definitions
 for format in text md html json; do
 	once 0 ipf-report compare -f $format "$PWD/chat.results" -o out -- "$PWD/chat.results"
 done
+python3 "$TESTS/helpers/gateway_truth.py" "$ROOT/lib/api/apis/openai-chat.json" front.records back.records n=20 retries=2 limited=1 sessions=2
+for side in front back; do
+	ipf-collect -q --events $side.records -o $side.results
+done
+for format in text json; do
+	once 0 ipf-report gateway -f $format -o out "$PWD/front.results" "$PWD/back.results"
+done
 ipf-report -q -f json chat.results -o saved.json
 once 0 ipf-report "$PWD/saved.json"
 ipf-report export vllm-detailed -q chat.results -o vllm.json
