@@ -25,11 +25,12 @@ sleep 2
 kill $dump 2>/dev/null || true
 wait $dump || true
 
-for side in front back; do
-	eval "port=\$$side"
-	ipf-prep capture -q --port "$port" packets.pcap --records $side.records.zst
-	ipf-collect -q --events $side.records.zst -o $side.results.zst
-done
+side() { # NAME PORT
+	ipf-prep capture -q --port "$2" packets.pcap --records "$1.records.zst"
+	ipf-collect -q --events "$1.records.zst" -o "$1.results.zst"
+}
+side front "$front"
+side back "$back"
 for format in txt json html; do
 	ipf-report gateway -o report.$format front.results.zst -- back.results.zst
 done
