@@ -1,16 +1,30 @@
 #include "compare/observed_replay.h"
 
-#include "array.h"
+#include "hash_index.h"
 #include "stream/observed.h"
 #include "stream/provenance.h"
 
 #include <stdlib.h>
 
-/* The rows of one part of a run, by their number in the capture; NULL: none. */
-struct captured_rows {
-	struct row **list;
-	int64_t count, rows;
+/* The rows of one part of a run, by their number in the capture. */
+struct captured_row {
+	uint64_t key;
+	struct row *row;
 };
+
+struct captured_rows {
+	struct captured_row *table;
+	size_t room, used;
+	int64_t rows; /* those in the table, and those without a number, but not those with the number of another */
+};
+
+static struct row *find_row(const struct captured_rows *in, int64_t number)
+{
+	if (number == IPF_ABSENT || in->used == 0)
+		return NULL;
+	const struct captured_row *found = hash_index_find(in->table, in->room, hash_index_key((uint64_t)number));
+	return found->row;
+}
 
 static int list_rows(struct captured_rows *to, struct run_data *run, int part, struct ipf_error *err)
 {
@@ -23,10 +37,15 @@ static int list_rows(struct captured_rows *to, struct run_data *run, int part, s
 		to->rows++;
 		if (number == IPF_ABSENT)
 			continue;
-		if (!array_reach(to->list, to->count, number))
+		if (!hash_index_room(to->table, to->room, to->used + 1))
 			return ipf_error_memory(err);
-		to->rows -= to->list[number] != NULL; /* twice: it is in no trace as a whole */
-		to->list[number] = row;
+		const uint64_t key = hash_index_key((uint64_t)number);
+		struct captured_row *entry = hash_index_find(to->table, to->room, key);
+		if (entry->key)
+			to->rows--;
+		else
+			to->used++;
+		*entry = (struct captured_row){.key = key, .row = row};
 	}
 	return 0;
 }
@@ -54,8 +73,9 @@ static int64_t shift_between(const struct captured_rows *observed, const struct 
 {
 	int64_t shift = IPF_ABSENT, both = 0, seen = 0;
 	const int64_t *after;
-	for (int64_t i = 0; i < observed->count; i++) {
-		const struct row *capture = observed->list[i], *sent = i < replay->count ? replay->list[i] : NULL;
+	for (size_t i = 0; i < observed->room; i++) {
+		const struct row *capture = observed->table[i].row;
+		const struct row *sent = capture ? find_row(replay, row_get(capture, ROW_CAPTURED)) : NULL;
 		seen += capture && capture->error != VERDICT_UNSEEN;
 		if (!capture || !sent)
 			continue;
@@ -77,11 +97,11 @@ static void take_numbers(struct run_data *run, int part, const struct captured_r
 	int64_t number = 0;
 	for (int64_t i = 0; i < run->row_count; i++) {
 		struct row *row = &run->rows[i];
-		const int64_t captured = row_get(row, ROW_CAPTURED);
 		if (row->part != part)
 			continue;
-		if (captured != IPF_ABSENT && captured < replay->count && replay->list[captured])
-			number = replay->list[captured]->n;
+		const struct row *sent = find_row(replay, row_get(row, ROW_CAPTURED));
+		if (sent)
+			number = sent->n;
 		row->n = number;
 	}
 }
@@ -116,8 +136,8 @@ static int join_parts(struct run_data *capture, int i, struct run_data *replay, 
 		}
 		of_capture->capture_t0_ns = of_replay->capture_t0_ns = of_capture->t0_ns;
 	}
-	free(observed.list);
-	free(sent.list);
+	free(observed.table);
+	free(sent.table);
 	return bad;
 }
 

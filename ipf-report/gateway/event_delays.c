@@ -90,7 +90,7 @@ static int add_times(struct event_delays *d, const struct gateway_requests *cons
                      const struct gateway_request *const pair[2], struct ipf_error *err)
 {
 	if (!read_lists(d, sides, pair))
-		return 0;
+		return 0; /* row_lines_check finds unreadable lines */
 	if (!d->delays && !(d->delays = histogram_new()))
 		return ipf_error_memory(err);
 	const struct run_part *front = &sides[0]->run->parts[pair[0]->row->part],

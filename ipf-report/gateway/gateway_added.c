@@ -145,7 +145,7 @@ static int read_pairs(const struct gateway *g, struct added_times *times, struct
 		if (event_delays_add(delays, sides, pair, one, err) < 0)
 			return -1;
 	}
-	return 0;
+	return row_lines_check(sides[0]->run->lines, err) < 0 || row_lines_check(sides[1]->run->lines, err) < 0 ? -1 : 0;
 }
 
 int gateway_json_added(json_t *to, const struct gateway *g, struct ipf_error *err)

@@ -110,6 +110,10 @@ static void tell_result(struct document *d, json_t *g)
 			->tone = TONE_STRONG;
 	else
 		doc_part(d, PART_TEXT, NULL, "No request was paired, so the added time is not known.")->tone = TONE_BAD;
+	if (figure_at(e2e, "p50") < 0)
+		doc_part(d, PART_TEXT, NULL,
+		         "Requests behind last longer than those in front: are the sides in the right order?")
+			->tone = TONE_BAD;
 	tell_side(d, json_object_get(g, "front"), "front");
 	tell_side(d, json_object_get(g, "back"), "back");
 	tell_clock(d, json_object_get(g, "clock"));
@@ -211,7 +215,7 @@ static void tell_own_answers(struct document *d, json_t *own)
 	if (json_object_size(json_object_get(own, "statuses")))
 		doc_fact(d, "by status", "%s", counts_text(d, json_object_get(own, "statuses")));
 	if (has(own, "outside"))
-		tell(&t, "not judged", own, "{outside#} more, before or after the results of the other side");
+		tell(&t, "not judged", own, "{outside#} request{s:outside} before or after the results of the other side");
 }
 
 static void tell_targets(struct document *d, json_t *targets, json_t *sessions)
@@ -224,7 +228,7 @@ static void tell_targets(struct document *d, json_t *targets, json_t *sessions)
 	};
 	const struct telling t = {.d = d};
 	json_t *list = json_object_get(targets, "list");
-	if (json_array_size(list) < 2 && !json_object_size(sessions))
+	if (!json_at(list, "0/share") || (json_array_size(list) < 2 && !json_object_size(sessions)))
 		return;
 	doc_section(d, "targets", "Servers behind");
 	if (json_array_size(list) > 1) {

@@ -68,9 +68,14 @@ bool row_lines_read(struct row_lines *lines, int64_t where, struct result *resul
 		ipf_error_errno(&lines->err, errno, lines->folder, "cannot read a temporary file");
 		return false;
 	}
-	ssize_t len = getline(&lines->line, &lines->cap, lines->file);
-	if (len < 1) {
-		ipf_error_errno(&lines->err, ferror(lines->file) ? errno : EIO, lines->folder, "cannot read a temporary file");
+	errno = 0;
+	const ssize_t len = getline(&lines->line, &lines->cap, lines->file);
+	if (len < 1 && errno == ENOMEM) {
+		ipf_error_memory(&lines->err);
+		return false;
+	}
+	if (len < 1 || lines->line[len - 1] != '\n') { /* a failed read ends a line early */
+		ipf_error_errno(&lines->err, errno ? errno : EIO, lines->folder, "cannot read a temporary file");
 		return false;
 	}
 	lines->at = where + len;

@@ -124,7 +124,7 @@ struct run_part {
 	json_t *records;     /* the header of the records, if all have the same targets; NULL; borrowed from header */
 	int32_t only_target; /* in groups[BY_TARGET]: of the requests naming none; -1: none; TARGET_UNSEEN: not looked up */
 	int64_t t0_ns;       /* beginning of the run, since the epoch; IPF_ABSENT, as for one that was predicted */
-	int64_t capture_t0_ns; /* of the capture that shows it, or whose trace it replays, if the caller found that both
+	int64_t capture_t0_ns; /* t0 of the capture showing it, or whose trace it replays, if the caller found that both
 	                        * compare block by block; IPF_ABSENT */
 	int64_t shift_ns;      /* its t0 - that of the first part; 0 if one is not known */
 	char incomplete[360];  /* why part of it is missing; "": it is complete */

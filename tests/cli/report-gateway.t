@@ -96,6 +96,13 @@ is "$(jq -c '[(.back.incomplete | length), .added_ms.requests > 20]' "$OUT")" '[
 is "$(jq -c '[.own_answers.outside > 0, .own_answers.requests]' "$OUT")" '[true,0]' "requests beyond the end of the other side are not called answered by the gateway"
 
 # ---- wrong use, formats ----
+contains "$(ipf-report gateway back.results -- front.results)" "are the sides in the right" "swapped sides are named"
+plain back.results | head -1 >header
+: >nothing
+seal header nothing >empty.results
+run ipf-report gateway front.results empty.results
+status_is 0 "a side without requests"
+contains "$(cat "$OUT")" "No request was paired" "the text says that nothing was paired"
 run ipf-report gateway front.results
 status_is 2 "one operand"
 stderr_contains "expected FRONT… -- BACK…" "the message has both operands"

@@ -53,6 +53,25 @@ static void columns_become_wide(void **state)
 	row_columns_release(&columns);
 }
 
+static void ids_of_captures_have_numbers(void **state)
+{
+	static const struct {
+		const char *id;
+		int64_t number;
+	} ids[] = {{"\"c0\"", 0},          {"\"c17\"", 17},         {"\"c999999999\"", 999999999},   {"\"c\"", IPF_ABSENT},
+	           {"\"17\"", IPF_ABSENT}, {"\"c1x\"", IPF_ABSENT}, {"\"c1000000000\"", IPF_ABSENT}, {"\"\"", IPF_ABSENT}};
+	struct ipf_error err = {0};
+	struct row_columns columns = {0};
+	(void)state;
+	for (int64_t at = 0; at < 8; at++) {
+		struct result r = result_with(at, IPF_ABSENT, IPF_ABSENT);
+		r.id = slice_of(ids[at].id);
+		assert_int_equal(row_columns_add(&columns, at, &r, &err), 0);
+		assert_int_equal(column_value(&columns.list[ROW_CAPTURED], at), ids[at].number);
+	}
+	row_columns_release(&columns);
+}
+
 static void values_have_bounds(void **state)
 {
 	(void)state;
@@ -138,6 +157,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_column_begins_with_its_first_value),
 		cmocka_unit_test(columns_become_wide),
+		cmocka_unit_test(ids_of_captures_have_numbers),
 		cmocka_unit_test(values_have_bounds),
 		cmocka_unit_test(samples_of_metrics),
 	};
