@@ -129,7 +129,7 @@ is "$(body "$OUT" | jq -r .id | sort -u | wc -l)" 1000 "a sample with replacemen
 
 # ---- memory ----
 if [ -n "${SANITIZE:-}" ]; then
-	skip "60 MB in 66 MiB of address space" "a sanitizer needs more"
+	skip "60 MB in 80 MiB of address space" "a sanitizer needs more"
 else
 	{
 		echo '['
@@ -139,7 +139,7 @@ else
 		echo ']'
 	} >large.json
 	status=0
-	(ulimit -v 67584 && exec "$prep" sharegpt large.json -o large.trace.zst) 2>"$ERR" || status=$?
-	status_is 0 "$(($(stat -c %s large.json) / 1000000)) MB are read in 66 MiB of address space, which includes the libraries"
+	(ulimit -v 81920 && exec "$prep" sharegpt large.json -o large.trace.zst) 2>"$ERR" || status=$?
+	status_is 0 "$(($(stat -c %s large.json) / 1000000)) MB are read in 80 MiB of address space, which includes the libraries"
 	is "$(body large.trace.zst | wc -l)" "$(($(grep -c '"id"' large.json)))" "every request of a large file is in the trace"
 fi
