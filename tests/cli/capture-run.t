@@ -55,6 +55,8 @@ compare plain "$URL" "${URL##*:}"
 compare fresh "$URL" "${URL##*:}" --connections fresh
 if [ "$nginx_ready" ]; then
 	compare tls13 "https://localhost:$TLS1" "$TLS1" --cacert cert.pem
+	compare h2c "http://localhost:$H2C" "$H2C" --http 2-prior
+	is "$(plain h2c.records | jq -c 'select(.n != null) | .connection.http' | sort -u)" 2 "HTTP/2: the records say so"
 else
 	skip "TLS 1.3 is decrypted" "there is no nginx"
 fi

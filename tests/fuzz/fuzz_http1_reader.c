@@ -46,7 +46,13 @@ static bool on_body(void *data, const char *bytes, size_t len)
 	return true;
 }
 
-static const struct http1_sink sink = {on_status, on_header, on_body, NULL};
+static void on_request(void *data, struct slice method, struct slice target)
+{
+	add(data, method.data, method.len);
+	add(data, target.data, target.len);
+}
+
+static const struct http1_sink sink = {on_status, on_header, on_body, on_request};
 
 /* How the bytes come in pieces: cut in some places, or each `step` bytes. */
 struct pieces {
@@ -89,13 +95,16 @@ static enum http1_result read_response(struct http1_reader *r, const char *text,
 }
 
 /* A sum of all responses. */
-static uint64_t read_all(const char *text, const struct pieces *p, bool no_body)
+static uint64_t read_all(const char *text, const struct pieces *p, bool no_body, bool requests)
 {
 	struct http1_reader r = {0};
 	struct told told = {.hash = UINT64_C(14695981039346656037)};
 	size_t at = 0;
 	for (int i = 0; i < RESPONSES_MOST; i++) {
-		http1_begin(&r, no_body);
+		if (requests)
+			http1_begin_request(&r);
+		else
+			http1_begin(&r, no_body);
 		enum http1_result result = read_response(&r, text, &at, p, &told);
 		uint64_t end[] = {(uint64_t)result, r.offset, r.status, r.keep, r.why ? strlen(r.why) : 0};
 		add(&told, end, sizeof end);
@@ -111,14 +120,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	size_t count = size ? data[0] & 7 : 0;
 	if (size < 1 + count * 2)
 		return 0;
-	bool no_body = data[0] & 8;
+	bool no_body = data[0] & 8, requests = data[0] & 16;
 	const char *text = (const char *)data + 1 + count * 2;
 	struct pieces whole = {.len = size - 1 - count * 2}, some = whole, bytes = whole;
 	for (size_t i = 0; i < count && whole.len; i++)
 		some.cuts[some.count++] = (data[1 + i * 2] | (size_t)data[2 + i * 2] << 8) % whole.len;
 	bytes.step = 1;
-	uint64_t expected = read_all(text, &whole, no_body);
-	if (read_all(text, &some, no_body) != expected || read_all(text, &bytes, no_body) != expected)
+	uint64_t expected = read_all(text, &whole, no_body, requests);
+	if (read_all(text, &some, no_body, requests) != expected || read_all(text, &bytes, no_body, requests) != expected)
 		abort();
 	return 0;
 }

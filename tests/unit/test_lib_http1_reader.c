@@ -294,6 +294,108 @@ static bool ignore_body(void *data, const char *bytes, size_t len)
 	return true;
 }
 
+/* ---- requests ---- */
+
+static void on_request(void *data, struct slice method, struct slice target)
+{
+	struct told *t = data;
+	buffer_slice(&t->text, method);
+	buffer_byte(&t->text, ' ');
+	buffer_slice(&t->text, target);
+	buffer_byte(&t->text, '\n');
+}
+
+/* Reads one request in pieces of each size up to its length: always the same. */
+static void expect_request(const char *text, enum http1_result expected, const char *said, size_t rest)
+{
+	static const struct http1_sink requests = {on_status, on_header, on_body, on_request};
+	const size_t len = strlen(text);
+	for (size_t piece = 1; piece <= len; piece++) {
+		struct told told = {.status = 0};
+		enum http1_result result = HTTP1_MORE;
+		size_t at = 0, used;
+		http1_begin_request(&reader);
+		while (result == HTTP1_MORE && at < len) {
+			result = http1_read(&reader, text + at, piece < len - at ? piece : len - at, &used, &requests, &told);
+			at += used;
+		}
+		assert_int_equal(result, expected);
+		if (expected == HTTP1_COMPLETE) {
+			assert_string_equal(told.text.data, said);
+			assert_int_equal(len - at, rest);
+		}
+		buffer_release(&told.text);
+	}
+}
+
+static void test_requests_have_a_body_by_length_or_chunks_alone(void **state)
+{
+	(void)state;
+	expect_request("GET /a?b HTTP/1.1\r\nHost: x\r\n\r\nGET", HTTP1_COMPLETE, "GET /a?b\nHost=x\n", 3);
+	expect_request("POST /a HTTP/1.1\r\nContent-Length: 3\r\n\r\nabcPOST", HTTP1_COMPLETE,
+	               "POST /a\nContent-Length=3\nabc", 4);
+	expect_request("POST /a HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n0\r\n\r\n", HTTP1_COMPLETE,
+	               "POST /a\nTransfer-Encoding=chunked\nab", 0);
+	expect_request("\r\nDELETE http://h/x HTTP/1.0\r\n\r\n", HTTP1_COMPLETE, "DELETE http://h/x\n", 0);
+}
+
+static void test_malformed_requests_are_refused(void **state)
+{
+	static const char *const texts[] = {"get / HTTP/1.1\r\n\r\n",
+	                                    " GET / HTTP/1.1\r\n\r\n",
+	                                    "GET /\r\n\r\n",
+	                                    "GET / HTTP/2.0\r\n\r\n",
+	                                    "GET /a b HTTP/1.1\r\n\r\n",
+	                                    "GET /\x01 HTTP/1.1\r\n\r\n",
+	                                    "GET / HTTP/1.1\r\nA B: c\r\n\r\n",
+	                                    "\x16\x03\x01\x02",
+	                                    "THISISNOMETHODOFHTTPATALL / HTTP/1.1\r\n\r\n",
+	                                    "POST / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab"};
+	(void)state;
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+		expect_request(texts[i], HTTP1_MALFORMED, NULL, 0);
+}
+
+/* Bytes of a body that were not seen: its end is found if its length is known. */
+static void test_lost_bytes_of_a_body_are_passed_over(void **state)
+{
+	struct told told = {.status = 0};
+	static const char head[] = "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc";
+	static const char chunk[] = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\na\r\nabc";
+	size_t used;
+	(void)state;
+	http1_begin(&reader, false);
+	assert_int_equal(http1_read(&reader, head, sizeof head - 1, &used, &sink, &told), HTTP1_MORE);
+	assert_true(http1_lost(&reader, 4));
+	assert_int_equal(http1_read(&reader, "xyzHTTP", 7, &used, &sink, &told), HTTP1_COMPLETE);
+	assert_int_equal(used, 3);
+	http1_begin(&reader, false);
+	http1_read(&reader, head, sizeof head - 1, &used, &sink, &told);
+	assert_false(http1_lost(&reader, 8)); /* beyond the body */
+	http1_begin(&reader, false);
+	assert_int_equal(http1_read(&reader, chunk, sizeof chunk - 1, &used, &sink, &told), HTTP1_MORE);
+	assert_true(http1_lost(&reader, 7));
+	assert_int_equal(http1_read(&reader, "\r\n0\r\n\r\n", 7, &used, &sink, &told), HTTP1_COMPLETE);
+	http1_begin(&reader, false);
+	assert_false(http1_lost(&reader, 1)); /* within the head */
+	buffer_release(&told.text);
+}
+
+static void test_an_upgrade_ends_http(void **state)
+{
+	struct told told = {.status = 0};
+	static const char text[] = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c\r\n\r\nrest";
+	size_t used;
+	(void)state;
+	http1_begin(&reader, false);
+	reader.may_upgrade = true;
+	assert_int_equal(http1_read(&reader, text, sizeof text - 1, &used, &sink, &told), HTTP1_UPGRADED);
+	assert_int_equal(sizeof text - 1 - used, 4);
+	http1_begin(&reader, false);
+	assert_int_equal(http1_read(&reader, text, sizeof text - 1, &used, &sink, &told), HTTP1_MALFORMED);
+	buffer_release(&told.text);
+}
+
 /* Prints how long the usual pieces take; whoever changes the reader compares. */
 static void test_speed(void **state)
 {
@@ -331,6 +433,10 @@ int main(void)
 		cmocka_unit_test(test_characters_of_names),
 		cmocka_unit_test(test_several),
 		cmocka_unit_test(test_nothing_is_copied),
+		cmocka_unit_test(test_requests_have_a_body_by_length_or_chunks_alone),
+		cmocka_unit_test(test_malformed_requests_are_refused),
+		cmocka_unit_test(test_lost_bytes_of_a_body_are_passed_over),
+		cmocka_unit_test(test_an_upgrade_ends_http),
 		cmocka_unit_test(test_speed),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
