@@ -45,7 +45,7 @@ compare() { # NAME URL PORT ARGUMENTS OF ipf-fire…
 	status_is 0 "$name: the capture is read"
 	run ipf-collect --check "$name.records"
 	status_is 0 "$name: the records are valid"
-	is "$(python3 "$TESTS/helpers/captured_run.py" "$name.fire.records" "$name.records")" \
+	is "$(python3 "$TESTS/helpers/captured_run.py" "$name.fire.records" "$name.records" ${SHARED_READS:+shared})" \
 		"60 sent, 60 captured, 60 the same
 0 starts too early, few of the events apart" "$name: the capture has the same requests at the same times" # exact: both are stamps of the kernel
 	is "$(plain "$name.trace" | tail -1 | jq .end.lines)" 60 "$name: the trace has each request"
@@ -55,7 +55,7 @@ compare plain "$URL" "${URL##*:}"
 compare fresh "$URL" "${URL##*:}" --connections fresh
 if [ "$nginx_ready" ]; then
 	compare tls13 "https://localhost:$TLS1" "$TLS1" --cacert cert.pem
-	compare h2c "http://localhost:$H2C" "$H2C" --http 2-prior
+	SHARED_READS=1 compare h2c "http://localhost:$H2C" "$H2C" --http 2-prior
 	is "$(plain h2c.records | jq -c 'select(.n != null) | .connection.http' | sort -u)" 2 "HTTP/2: the records say so"
 else
 	skip "TLS 1.3 is decrypted" "there is no nginx"
