@@ -50,6 +50,8 @@ static int set_capture(struct prep_config *c, int argc, char **argv, struct ipf_
 	s->records_only = !c->common.output;
 	if (s->records_only)
 		c->common.output = "/dev/null";
+	else if (strcmp(s->records, "-") != 0 && strcmp(s->records, c->common.output) == 0)
+		return ipf_error_set(err, IPF_USAGE, "--records: \"%s\" is also the trace; choose another file", s->records);
 	if (strcmp(s->records, "-") == 0 && strcmp(c->common.output, "-") == 0)
 		return ipf_error_set(err, IPF_USAGE, "--records -: standard output is the trace's: give -o another FILE");
 	s->argv = options_argv(&prep_program, argc, argv, true, s->reproducible);

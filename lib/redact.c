@@ -240,6 +240,18 @@ bool redact_header_is_credential(const char *name, size_t len)
 	return false;
 }
 
+bool redact_header_may_be_credential(const char *name, size_t len)
+{
+	static const char *const words[] = {"key", "token", "auth", "secret", "cookie", "password", "credential"};
+	bool may = redact_header_is_credential(name, len);
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+		const size_t word = strlen(words[i]);
+		for (size_t at = 0; at + word <= len; at++)
+			may |= strncasecmp(name + at, words[i], word) == 0;
+	}
+	return may;
+}
+
 static bool is_public_param(const char *name, size_t len)
 {
 	for (size_t i = 0; i < COUNT(public_params); i++)

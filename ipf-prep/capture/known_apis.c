@@ -60,16 +60,19 @@ int known_apis_open(struct known_apis **apis, const struct string_list *names, s
 
 /* ---- paths ---- */
 
-/* Without scheme, host and query. */
-static struct slice path_of(struct slice target)
+struct slice known_apis_path(struct slice target)
 {
+	const char *from = target.data, *end = target.data + target.len;
 	const char *scheme = target.len ? memmem(target.data, target.len, "://", 3) : NULL;
-	const char *query = target.len ? memchr(target.data, '?', target.len) : NULL;
-	const char *end = query ? query : target.data + target.len, *from = target.data;
+	for (const char *c = from; c < end; c++)
+		if (*c == '?' || *c == '#' || *c == ';')
+			end = c;
 	if (scheme && scheme < end) {
 		from = memchr(scheme + 3, '/', (size_t)(end - scheme - 3));
 		from = from ? from : end;
 	}
+	while (end - from > 1 && end[-1] == '/')
+		end--;
 	return (struct slice){from, (size_t)(end - from)};
 }
 
@@ -101,7 +104,7 @@ static bool ends_in(struct slice path, struct slice pattern)
 /* The length of the API's path that the target ends in; 0: it does not. */
 static size_t match(const struct api *api, bool streamed, struct slice path)
 {
-	const struct slice pattern = path_of(slice_of(api_path(api, streamed)));
+	const struct slice pattern = known_apis_path(slice_of(api_path(api, streamed)));
 	return pattern.len > 1 && ends_in(path, pattern) ? pattern.len : 0;
 }
 
@@ -122,7 +125,7 @@ static size_t shared_members(struct api *api, const struct jdoc *body)
 
 int known_apis_find(const struct known_apis *a, struct slice target, const struct jdoc *body)
 {
-	const struct slice path = path_of(target);
+	const struct slice path = known_apis_path(target);
 	size_t longest = 0, most = 0;
 	bool derived = false;
 	int found = -1;
@@ -142,6 +145,11 @@ int known_apis_find(const struct known_apis *a, struct slice target, const struc
 	return found;
 }
 
+int known_apis_count(const struct known_apis *a)
+{
+	return (int)a->count;
+}
+
 struct api *known_apis_api(const struct known_apis *a, int index)
 {
 	return a->list[index].api;
@@ -149,7 +157,7 @@ struct api *known_apis_api(const struct known_apis *a, int index)
 
 bool known_apis_path_streams(const struct known_apis *a, int index, struct slice target)
 {
-	const struct slice path = path_of(target);
+	const struct slice path = known_apis_path(target);
 	const struct api *api = a->list[index].api;
 	return match(api, true, path) > 0 && !match(api, false, path);
 }

@@ -22,6 +22,9 @@ int known_apis_open(struct known_apis **apis, const struct string_list *names, s
 /* The API of a request to this target (a path with a query, or a URL) with this body (an object; NULL: it is none).
  * -1: none of them. */
 int known_apis_find(const struct known_apis *apis, struct slice target, const struct jdoc *body);
+int known_apis_count(const struct known_apis *apis);
+/* The path of a target: without scheme, host, query, fragment and parameters. */
+struct slice known_apis_path(struct slice target);
 struct api *known_apis_api(const struct known_apis *apis, int index);
 /* Does the target ask for a stream by its path? */
 bool known_apis_path_streams(const struct known_apis *apis, int index, struct slice target);

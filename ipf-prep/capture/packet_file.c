@@ -81,6 +81,13 @@ int packet_file_open(struct packet_file **file,
 	return 0;
 }
 
+/* In nanoseconds, the unit that was asked for; -1: none that fits. */
+static int64_t time_of(const struct pcap_pkthdr *header)
+{
+	const int64_t s = header->ts.tv_sec, ns = header->ts.tv_usec;
+	return s >= 0 && s < INT64_C(4000000000) && ns >= 0 && ns < INT64_C(1000000000) ? s * 1000000000 + ns : -1;
+}
+
 int packet_file_next(struct packet_file *f, struct packet *packet, struct ipf_error *err)
 {
 	struct pcap_pkthdr *header;
@@ -94,10 +101,7 @@ int packet_file_next(struct packet_file *f, struct packet *packet, struct ipf_er
 		return refuse(f, cut ? IPF_CUT : IPF_INPUT, cut ? "cut off" : "corrupt", why, err);
 	}
 	f->packets++;
-	*packet = (struct packet){.bytes = bytes,
-	                          .len = header->caplen,
-	                          .wire_len = header->len,
-	                          .t_ns = (int64_t)header->ts.tv_sec * 1000000000 + header->ts.tv_usec};
+	*packet = (struct packet){.bytes = bytes, .len = header->caplen, .wire_len = header->len, .t_ns = time_of(header)};
 	return 1;
 }
 

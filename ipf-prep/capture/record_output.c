@@ -23,7 +23,7 @@ struct record_output {
 	int places_count, places_cap;
 	struct packet_end *servers;
 	size_t servers_count, servers_cap, last_server;
-	int64_t late_servers, late_apis; /* exchanges */
+	int64_t late_servers; /* exchanges */
 	struct record_parts parts;
 	struct buffer line;
 };
@@ -40,6 +40,18 @@ int record_output_open(struct record_output **out, const struct capture_settings
 	o->live = live;
 	o->first_held_ns = IPF_ABSENT;
 	return 0;
+}
+
+/* The place of an API in the header; -1: out of memory. */
+static int place_of_api(struct record_output *o, int api)
+{
+	for (int i = 0; i < o->places_count; i++)
+		if (o->places[i] == api)
+			return i;
+	if (!array_room(o->places, o->places_cap, o->places_count + 1))
+		return -1;
+	o->places[o->places_count] = api;
+	return o->places_count++;
 }
 
 /* ---- the header ---- */
@@ -98,8 +110,19 @@ static int write_held(struct record_output *o, struct ipf_error *err)
 	return o->live ? stream_writer_flush(o->writer, err) : 0;
 }
 
-static int begin(struct record_output *o, struct ipf_error *err)
+/* Other APIs than those seen may come after the header: it has all. */
+static int place_others(struct record_output *o)
 {
+	for (int i = 0; i < known_apis_count(o->apis); i++)
+		if (place_of_api(o, i) < 0)
+			return -1;
+	return 0;
+}
+
+static int begin(struct record_output *o, bool ended, struct ipf_error *err)
+{
+	if ((!ended || !o->places_count) && place_others(o) < 0)
+		return ipf_error_memory(err);
 	struct provenance p = {
 		.tool = "ipf-prep", .argv = json_incref(o->settings->argv), .reproducible = o->settings->reproducible};
 	json_t *header = stream_header("records", &p);
@@ -113,18 +136,6 @@ static int begin(struct record_output *o, struct ipf_error *err)
 }
 
 /* ---- lines ---- */
-
-/* The place of an API in the header; -1: it came too late for it. */
-static int place_of_api(struct record_output *o, int api)
-{
-	for (int i = 0; i < o->places_count; i++)
-		if (o->places[i] == api)
-			return i;
-	if (o->writer || !array_room(o->places, o->places_cap, o->places_count + 1))
-		return -1;
-	o->places[o->places_count] = api;
-	return o->places_count++;
-}
 
 static int64_t place_of_server(struct record_output *o, const struct packet_end *server)
 {
@@ -157,7 +168,7 @@ static int put_line(struct record_output *o, int64_t t_ns, struct ipf_error *err
 		o->first_held_ns = t_ns;
 	if (o->held.failed || o->line.failed)
 		return ipf_error_memory(err);
-	return o->held.len > RECORD_OUTPUT_HELD ? begin(o, err) : 0;
+	return o->held.len > RECORD_OUTPUT_HELD ? begin(o, false, err) : 0;
 }
 
 int record_output_put(struct record_output *o, const struct captured *x, const struct request_facts *facts,
@@ -165,10 +176,8 @@ int record_output_put(struct record_output *o, const struct captured *x, const s
 {
 	struct record record;
 	const int place = facts->api < 0 ? 0 : place_of_api(o, facts->api);
-	if (place < 0) {
-		o->late_apis++;
-		return 0;
-	}
+	if (place < 0)
+		return ipf_error_memory(err);
 	const struct api *api = facts->api < 0 ? NULL : known_apis_api(o->apis, facts->api);
 	if (captured_to_record(x, facts, api, o->t0_unix_ns, &o->parts, &record) < 0)
 		return ipf_error_memory(err);
@@ -182,7 +191,7 @@ int record_output_tick(struct record_output *o, int64_t t_ns, struct ipf_error *
 {
 	if (!o->live || o->writer || o->first_held_ns == IPF_ABSENT || t_ns - o->first_held_ns < RECORD_OUTPUT_WAIT_NS)
 		return 0;
-	return begin(o, err);
+	return begin(o, false, err);
 }
 
 /* ---- the end ---- */
@@ -200,15 +209,13 @@ static void release(struct record_output *o)
 int record_output_close(struct record_output *o, json_t *observed, const struct capture_file_facts *file,
                         int64_t last_ns, struct ipf_error *err)
 {
-	if (!o->writer && begin(o, err) < 0) {
+	if (!o->writer && begin(o, true, err) < 0) {
 		json_decref(observed);
 		record_output_abandon(o);
 		return -1;
 	}
 	if (o->late_servers)
 		json_object_set_new(observed, "late_servers", json_integer((json_int_t)o->late_servers));
-	if (o->late_apis)
-		json_object_set_new(observed, "late_apis", json_integer((json_int_t)o->late_apis));
 	json_t *extra = json_pack("{s:o, s:[{s:i, s:I}]}", OBSERVED_MEMBER, observed, "stages", "begin_ns", 0, "end_ns",
 	                          (json_int_t)(last_ns - o->t0_unix_ns));
 	if (extra && file->cut)

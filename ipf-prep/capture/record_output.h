@@ -6,8 +6,8 @@
  *     record_output_close(out, capture, file facts, &err);
  *
  * The header lists APIs and servers, which are known only from the exchanges. Lines of a file wait for it in memory, up
- * to RECORD_OUTPUT_HELD bytes; those of a live capture for RECORD_OUTPUT_WAIT_NS of its time. A server that comes later
- * has no index, and requests of an API that comes later are left out: both are counted.
+ * to RECORD_OUTPUT_HELD bytes; those of a live capture for RECORD_OUTPUT_WAIT_NS of its time. A header that is written
+ * before the end has all known APIs. A server that comes later has no index, and is counted.
  */
 #ifndef PREP_RECORD_OUTPUT_H
 #define PREP_RECORD_OUTPUT_H

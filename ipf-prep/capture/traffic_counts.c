@@ -1,6 +1,7 @@
 #include "capture/traffic_counts.h"
 
 #include "array.h"
+#include "capture/known_apis.h"
 #include "safe_text.h"
 
 #include <stdio.h>
@@ -10,10 +11,9 @@ void traffic_counts_add(struct traffic_counts *c, struct slice method, struct sl
 {
 	char name[TRAFFIC_COUNT_NAME];
 	struct buffer text = {0};
-	const char *query = target.len ? memchr(target.data, '?', target.len) : NULL;
 	buffer_slice(&text, method);
 	buffer_byte(&text, ' ');
-	buffer_append(&text, target.data, query ? (size_t)(query - target.data) : target.len);
+	buffer_slice(&text, known_apis_path(target));
 	safe_text(name, sizeof name, buffer_all(&text));
 	buffer_release(&text);
 	c->all++;

@@ -1,4 +1,5 @@
-/* Requests counted by method and path, the path without its query: what else a port of a model server carries.
+/* Requests counted by method and path, the path without its query and the like: what else a port of a model server
+ * carries.
  *
  *     traffic_counts_add(&counts, method, target);
  *     json_t *json = traffic_counts_json(&counts);        // {"GET /metrics": 12, "others": 3}

@@ -118,7 +118,8 @@ static int read_times(struct state *s, const struct jdoc *j, struct draft_reques
 	if (s->versioned) {
 		got = read_delay(j, JDOC_ROOT, "recorded_api_time_ms", &api_ns, err);
 		request->end_ns = got > 0 ? r->at_ns + api_ns : IPF_ABSENT;
-		recorded_times_set_possible(r, &(struct recorded_times){IPF_ABSENT, got > 0 ? api_ns : IPF_ABSENT});
+		recorded_times_set_possible(
+			r, &(struct recorded_times){.ttft_ns = IPF_ABSENT, .e2e_ns = got > 0 ? api_ns : IPF_ABSENT});
 		return got < 0 ? -1 : 0;
 	}
 	int waits = read_delay(j, JDOC_ROOT, mooncake_name(j, "delay delay_ms", name), &delay_ns, err);

@@ -20,13 +20,16 @@
 #include "header_field.h"
 #include "json/jout.h"
 #include "redact.h"
+#include "safe_text.h"
 #include "sources/logged_exchange.h"
 #include "api/response.h"
 #include "stream/observed.h"
 #include "stream/own_parts.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #define BODIES_MOST ((size_t)192 << 20) /* all exchanges in progress together */
 #define PORTS_MOST  64
@@ -66,14 +69,23 @@ static bool parse_body(struct capture_state *s, struct slice body)
 	return parsed && jdoc_type_of(&s->body, JDOC_ROOT) == JDOC_MAP;
 }
 
+/* A value that may be shown and stored: no URL or credential, no characters that a terminal would obey. */
+static bool is_harmless(struct slice value)
+{
+	return value.len && safe_text_is_safe(value) && !memmem(value.data, value.len, "://", 3) &&
+	       !(value.len > 7 && strncasecmp(value.data, "bearer ", 7) == 0);
+}
+
 static struct slice session_of(const struct capture_state *s, const struct captured *x)
 {
 	struct slice value = {0};
-	if (s->settings->session_header)
-		return captured_header_value(&x->request, s->settings->session_header);
+	if (s->settings->session_header) {
+		value = captured_header_value(&x->request, s->settings->session_header);
+		return is_harmless(value) ? value : (struct slice){0};
+	}
 	for (size_t i = 0; i < sizeof session_headers / sizeof *session_headers && !value.len; i++)
 		value = captured_header_value(&x->request, session_headers[i]);
-	return value.len ? value : (struct slice){0};
+	return is_harmless(value) ? value : (struct slice){0};
 }
 
 /* Was a stream requested? By the path, by the body, and where the body does not say, by the answer. */
@@ -97,6 +109,9 @@ static struct request_facts facts_of(const struct capture_state *s, const struct
 {
 	struct request_facts facts = {.api = -1, .session = session_of(s, x)};
 	facts.api = known_apis_find(s->apis, buffer_all(&x->target), has_body ? &s->body : NULL);
+	if (facts.api >= 0 && x->method.len &&
+	    !slice_is(buffer_all(&x->method), api_method(known_apis_api(s->apis, facts.api))))
+		facts.api = -1;
 	if (facts.api < 0)
 		return facts;
 	const jdoc_id model = has_body ? jdoc_get(&s->body, JDOC_ROOT, "model") : JDOC_NONE;
@@ -131,21 +146,24 @@ static struct slice kept_headers(const struct capture_state *s, const struct cap
 
 /* The latencies that the user saw, defined as in the results: from the start to content. -1: out of memory. */
 static int recorded_of(struct capture_state *s, const struct captured *x, const struct request_facts *facts,
-                       struct recorded_times *recorded, struct ipf_error *err)
+                       struct recorded_times *recorded, bool *whole, struct ipf_error *err)
 {
 	const struct response_options options = {0};
 	const struct api *api = known_apis_api(s->apis, facts->api);
 	struct record record;
 	*recorded = RECORDED_TIMES_NONE;
-	if (x->damage != DAMAGE_NONE || x->error != RECORD_OK || x->status < 200 || x->status > 299)
+	*whole = false;
+	if (x->damage != DAMAGE_NONE || x->status < 200 || x->status > 299)
 		return 0;
 	if (captured_to_record(x, facts, api, x->start_ns, &s->parts, &record) < 0 ||
 	    response_parse(&s->response, &record, api, &options, err) < 0)
 		return ipf_error_memory(err);
 	const struct response *r = &s->response;
-	if (!r->events_count || !r->ended || r->failed || r->malformed)
+	*whole = r->events_count && r->ended && !r->failed && !r->malformed;
+	if (!*whole)
 		return 0;
 	recorded->e2e_ns = r->events[r->events_count - 1].t_ns;
+	recorded->streamed = !r->whole;
 	if (!r->whole)
 		recorded->ttft_ns = r->events[0].t_ns;
 	return 0;
@@ -169,16 +187,17 @@ static int take_request(struct capture_state *s, const struct captured *x, const
                         bool has_body, struct ipf_error *err)
 {
 	struct draft *d = &s->sink->draft;
-	const bool failed = x->damage == DAMAGE_NONE &&
-	                    ((x->status != IPF_ABSENT && x->status > 399) || (x->error && x->error != RECORD_HUNG_UP));
 	draft_reset(d);
 	d->number = x->number + 1;
 	struct recorded_times recorded;
+	bool whole;
 	if (!x->asked || s->settings->records_only || s->sink->full)
 		return 0;
-	if (recorded_of(s, x, facts, &recorded, err) < 0)
+	if (recorded_of(s, x, facts, &recorded, &whole, err) < 0)
 		return -1;
 	const struct slice session = session_in_trace(s, x, facts, has_body);
+	const bool failed = x->damage == DAMAGE_NONE && !whole &&
+	                    ((x->status != IPF_ABSENT && x->status > 399) || (x->error && x->error != RECORD_HUNG_UP));
 	const struct logged_exchange logged = {
 		.request_name = "body",
 		.response_name = "answer",
@@ -187,7 +206,7 @@ static int take_request(struct capture_state *s, const struct captured *x, const
 		.session = session,
 		.id = draft_format(d, "c%lld", (long long)x->number),
 		.start_ns = x->start_ns,
-		.hang_up_ns = x->error == RECORD_HUNG_UP ? x->end_ns - x->start_ns : 0,
+		.hang_up_ns = x->error == RECORD_HUNG_UP && !whole ? x->end_ns - x->start_ns : 0,
 		.failed = failed,
 		.headers = kept_headers(s, x),
 		.recorded = &recorded,
@@ -228,7 +247,7 @@ static int read_ports(struct capture_state *s, struct ipf_error *err)
 	for (size_t i = 0; i < list->count; i++) {
 		char *end;
 		const unsigned long port = strtoul(list->items[i], &end, 10);
-		if (end == list->items[i] || *end || port < 1 || port > 65535)
+		if (!isdigit((unsigned char)*list->items[i]) || *end || port < 1 || port > 65535)
 			return ipf_error_set(err, IPF_USAGE, "--port: expected a number from 1 to 65535, got \"%.100s\"",
 			                     list->items[i]);
 		s->ports[i] = (uint16_t)port;
@@ -239,10 +258,16 @@ static int read_ports(struct capture_state *s, struct ipf_error *err)
 /* Headers that a trace may have. */
 static int check_headers(const struct capture_settings *settings, struct ipf_error *err)
 {
+	const char *session = settings->session_header;
+	if (session && redact_header_may_be_credential(session, strlen(session)))
+		return ipf_error_set(err, IPF_USAGE, "--session-header: %s is a credential, which no stream has", session);
+	if (session && !header_name_is_valid(session, strlen(session)))
+		return ipf_error_set(err, IPF_USAGE, "--session-header: expected the name of a header, got \"%.100s\"",
+		                     session);
 	const struct string_list *names = &settings->keep_headers;
 	for (size_t i = 0; i < names->count; i++) {
 		const char *name = names->items[i];
-		if (redact_header_is_credential(name, strlen(name)))
+		if (redact_header_may_be_credential(name, strlen(name)))
 			return ipf_error_set(err, IPF_USAGE, "--keep-header: %s is a credential, which no trace has", name);
 		if (!header_name_is_valid(name, strlen(name)) || own_header_is_of_transport(name))
 			return ipf_error_set(err, IPF_USAGE, "--keep-header: a request of a trace cannot set \"%.100s\"", name);
@@ -307,12 +332,13 @@ static json_t *observed_json(const struct capture_state *s)
 {
 	const struct capture_counts *n = capture_counts(s->capture);
 	const struct tcp_counts *t = capture_tcp_counts(s->capture);
-	json_t *all = json_pack("{s:O, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "files", s->files, "link",
-	                        s->link, "packets", (json_int_t)n->packets, "bytes", (json_int_t)n->bytes, "cut_packets",
-	                        (json_int_t)n->truncated, "other_packets", (json_int_t)n->other_packets, "broken_packets",
-	                        (json_int_t)n->broken_packets, "backwards", (json_int_t)n->backwards, "lost_gaps",
-	                        (json_int_t)t->lost_gaps, "lost_bytes", (json_int_t)t->lost_bytes, "exchanges",
-	                        (json_int_t)n->exchanges, "requests", (json_int_t)s->requests);
+	json_t *all = json_pack("{s:O, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "files", s->files,
+	                        "link", s->link, "packets", (json_int_t)n->packets, "bytes", (json_int_t)n->bytes,
+	                        "cut_packets", (json_int_t)n->truncated, "other_packets", (json_int_t)n->other_packets,
+	                        "broken_packets", (json_int_t)n->broken_packets, "backwards", (json_int_t)n->backwards,
+	                        "backwards_ns", (json_int_t)n->backwards_ns, "lost_gaps", (json_int_t)t->lost_gaps,
+	                        "lost_bytes", (json_int_t)t->lost_bytes, "exchanges", (json_int_t)n->exchanges, "requests",
+	                        (json_int_t)s->requests);
 	json_t *connections = json_object(), *damaged = json_object();
 	if (!all || !connections || !damaged)
 		return json_decref(all), json_decref(connections), json_decref(damaged), NULL;

@@ -414,7 +414,7 @@ static bool make_whole(struct statements *said, const struct facts *facts, const
 		r->output_tokens = most_tokens;
 		r->answer = (struct slice){0};
 	}
-	const struct recorded_times times = {r->recorded_ttft_ns, r->recorded_e2e_ns};
+	const struct recorded_times times = {.ttft_ns = r->recorded_ttft_ns, .e2e_ns = r->recorded_e2e_ns};
 	r->recorded_ttft_ns = r->recorded_e2e_ns = IPF_ABSENT;
 	recorded_times_set_possible(r, &times);
 	return r->count > 0 || r->input_tokens != IPF_ABSENT;

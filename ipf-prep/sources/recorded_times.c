@@ -36,7 +36,7 @@ void recorded_times_set_possible(struct draft_request *r, const struct recorded_
 		return;
 	if (!is_possible(t.e2e_ns))
 		t.e2e_ns = IPF_ABSENT;
-	bool whole = t.ttft_ns == t.e2e_ns && r->output_tokens != 1;
+	bool whole = t.ttft_ns == t.e2e_ns && r->output_tokens != 1 && !t.streamed;
 	r->recorded_e2e_ns = t.e2e_ns;
 	if (is_possible(t.ttft_ns) && in_order(&t) && !whole)
 		r->recorded_ttft_ns = t.ttft_ns;

@@ -18,8 +18,9 @@
 /* IPF_ABSENT: not recorded. */
 struct recorded_times {
 	int64_t ttft_ns, e2e_ns;
+	bool streamed; /* the answer certainly was: a first token at the very end is one */
 };
-#define RECORDED_TIMES_NONE ((struct recorded_times){IPF_ABSENT, IPF_ABSENT})
+#define RECORDED_TIMES_NONE ((struct recorded_times){IPF_ABSENT, IPF_ABSENT, false})
 
 /* Sets those of a request that did not fail and whose client stayed; other requests get none. A first token at the very
  * end, of an answer not known to have one token, is that of an answer that was not streamed: it is left out. -1:

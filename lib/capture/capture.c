@@ -89,6 +89,8 @@ static bool is_tls(struct slice bytes)
 static enum capture_protocol protocol_of(const struct conversation *v, enum tcp_side from, struct slice bytes)
 {
 	static const char preface[] = "PRI * HTTP/2.0";
+	if (bytes.len < 3 && bytes.data[0] == 22)
+		return CAPTURE_SILENT;
 	if (is_tls(bytes))
 		return v->about.began_before && bytes.data[0] != 22 ? CAPTURE_TLS_BEFORE : CAPTURE_TLS;
 	if (from == TCP_CLIENT && begins_like(bytes, preface, sizeof preface - 1))
@@ -347,6 +349,9 @@ static struct talk_end end_of(const struct tcp_connection *tcp, enum tcp_close w
 		end.error = tcp->reset_by == TCP_CLIENT ? RECORD_HUNG_UP : RECORD_RESET;
 		end.why = tcp->reset_by == TCP_CLIENT ? "the client reset the connection" : "the server reset the connection";
 		break;
+	case TCP_EVICTED:
+		end.damage = DAMAGE_TOO_LARGE;
+		break;
 	case TCP_REPLACED:
 		end.damage = DAMAGE_LOST; /* its end is not in the capture */
 		break;
@@ -365,6 +370,8 @@ static int on_closed(void *data, struct tcp_connection *tcp, enum tcp_close why,
 	if (v->tls && v->protocol == CAPTURE_SILENT && tls_stream_end(v->tls) == TLS_STREAM_NO_KEYS)
 		v->protocol = CAPTURE_TLS;
 	const int status = v->talk ? v->reader->end(v->talk, &end, err) : 0;
+	if (v->protocol == CAPTURE_HTTP1 && !v->about.exchanges)
+		v->protocol = CAPTURE_OTHER;
 	c->counts.connections[v->protocol]++;
 	conversation_free(v);
 	tcp->owner = NULL;
@@ -374,6 +381,8 @@ static int on_closed(void *data, struct tcp_connection *tcp, enum tcp_close why,
 static int on_ended(void *data, struct captured *x, struct ipf_error *err)
 {
 	struct capture *c = data;
+	if (!captured_times_are_in_order(x))
+		captured_damaged(x, DAMAGE_CLOCK);
 	c->counts.exchanges++;
 	c->counts.damaged[x->damage]++;
 	return c->options.ended(c->options.data, x, err);
@@ -423,6 +432,11 @@ static void count_packet(struct capture_counts *n, const struct packet *packet)
 int capture_packet(struct capture *c, int link, const struct packet *packet, struct ipf_error *err)
 {
 	struct packet_segment segment;
+	if (packet->t_ns < 0 || packet->t_ns > CAPTURE_TIME_MOST) {
+		c->counts.packets++;
+		c->counts.broken_packets++;
+		return 0;
+	}
 	count_packet(&c->counts, packet);
 	c->layers.link = link;
 	switch (packet_segment(&c->layers, packet, &segment)) {

@@ -54,6 +54,9 @@ struct capture_counts {
 	int64_t exchanges, damaged[CAPTURE_DAMAGES];
 };
 
+/* Packets later than this, in the year 2043, have a broken header (as in lib/stream/fields.h). */
+#define CAPTURE_TIME_MOST ((INT64_C(1) << 61) - 1)
+
 struct capture;
 struct capture *capture_new(const struct capture_options *options); /* NULL: out of memory */
 /* The next packet, in the file's order; `link` as in packet.h. 0 or -1. */

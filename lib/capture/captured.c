@@ -16,6 +16,7 @@ const char *const capture_damage_names[CAPTURE_DAMAGES] = {
 	[DAMAGE_LOST] = "lost packets",
 	[DAMAGE_SNAPPED] = "cut packets",
 	[DAMAGE_BEGAN_BEFORE] = OBSERVED_BEGAN_BEFORE,
+	[DAMAGE_CLOCK] = "times that go back",
 	[DAMAGE_TOO_LARGE] = "too large",
 };
 
@@ -55,6 +56,20 @@ void captured_free(struct captured *x, struct captured_memory *memory)
 void captured_damaged(struct captured *x, enum capture_damage damage)
 {
 	x->damage = damage > x->damage ? damage : x->damage;
+}
+
+bool captured_times_are_in_order(const struct captured *x)
+{
+	int64_t last_ns = x->start_ns;
+	if (x->first_byte_ns != IPF_ABSENT && x->first_byte_ns < last_ns)
+		return false;
+	last_ns = x->first_byte_ns != IPF_ABSENT ? x->first_byte_ns : last_ns;
+	for (size_t i = 0; i < x->reads_count; i++) {
+		if (x->reads[i].t_ns < last_ns)
+			return false;
+		last_ns = x->reads[i].t_ns;
+	}
+	return x->end_ns >= last_ns;
 }
 
 /* ---- headers ---- */
@@ -126,8 +141,12 @@ static bool append(struct captured *x, struct captured_message *m, struct slice 
 	}
 	if (!decoded)
 		buffer_slice(&m->body, bytes);
-	if (m->decoder && m->body.len >= most)
+	if (m->decoder && m->body.len >= most) {
 		captured_damaged(x, DAMAGE_TOO_LARGE);
+		memory->used -= before;
+		buffer_release(&m->body);
+		return true;
+	}
 	memory->used += m->body.cap - before;
 	return !m->body.failed;
 }

@@ -22,6 +22,7 @@ enum capture_damage {
 	DAMAGE_LOST,         /* packets are missing */
 	DAMAGE_SNAPPED,      /* packets are cut (snaplen) */
 	DAMAGE_BEGAN_BEFORE, /* the capture began within it, or the connection's state before is needed */
+	DAMAGE_CLOCK,        /* its times go back: the capture's clock was set, or there are several */
 	DAMAGE_TOO_LARGE,    /* more than memory allows */
 	CAPTURE_DAMAGES
 };
@@ -70,6 +71,8 @@ struct captured_memory {
 struct captured *captured_new(void);                                    /* NULL: out of memory */
 void captured_free(struct captured *x, struct captured_memory *memory); /* NULL is fine */
 
+/* Do its times follow each other? */
+bool captured_times_are_in_order(const struct captured *x);
 /* A worse damage replaces a lesser one. */
 void captured_damaged(struct captured *x, enum capture_damage damage);
 /* Notes a header or trailer of one of its messages. */

@@ -6,7 +6,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
-#define PIECE ((size_t)64 << 10)
+#define PIECE ((size_t)16 << 10)
 
 struct content_decoder {
 	ZSTD_DStream *zstd; /* NULL: zlib */
@@ -43,25 +43,32 @@ enum content_coding content_decoder_new(struct content_decoder **decoder, struct
 	return CONTENT_CODED;
 }
 
-/* Room for more; NULL: out of memory. *len is 0 if `most` is reached. */
-static char *room(struct buffer *body, size_t most, size_t *len)
+/* Appends decoded bytes, as far as they fit. False: out of memory, or there is no room for more. */
+static bool append(struct buffer *body, const char *bytes, size_t len, size_t most)
 {
 	const size_t left = body->len < most ? most - body->len : 0;
-	*len = left < PIECE ? left : PIECE;
-	return buffer_reserve(body, PIECE);
+	buffer_append(body, bytes, len < left ? len : left);
+	return !body->failed && len <= left;
+}
+
+/* A member of gzip has ended: another one may follow (RFC 1952 section 2.2). */
+static bool next_member(struct content_decoder *d)
+{
+	d->ended = d->zlib.avail_in == 0;
+	return d->ended || inflateReset(&d->zlib) == Z_OK;
 }
 
 static bool add_zlib(struct content_decoder *d, struct slice bytes, struct buffer *body, size_t most)
 {
+	char piece[PIECE];
+	if (d->ended && inflateReset(&d->zlib) != Z_OK)
+		return false;
+	d->ended = false;
 	d->zlib.next_in = (Bytef *)(uintptr_t)bytes.data;
 	d->zlib.avail_in = (uInt)bytes.len;
 	for (;;) {
-		size_t len;
-		char *to = room(body, most, &len);
-		if (!to || !len)
-			return to;
-		d->zlib.next_out = (Bytef *)to;
-		d->zlib.avail_out = (uInt)len;
+		d->zlib.next_out = (Bytef *)piece;
+		d->zlib.avail_out = PIECE;
 		int got = inflate(&d->zlib, Z_SYNC_FLUSH);
 		if (got == Z_DATA_ERROR && d->may_be_raw && d->zlib.total_out == 0) {
 			d->may_be_raw = false;
@@ -69,11 +76,14 @@ static bool add_zlib(struct content_decoder *d, struct slice bytes, struct buffe
 				return false;
 			return add_zlib(d, bytes, body, most);
 		}
-		body->len += len - d->zlib.avail_out;
-		body->data[body->len] = '\0';
+		if (!append(body, piece, PIECE - d->zlib.avail_out, most))
+			return !body->failed;
 		if (got == Z_STREAM_END) {
-			d->ended = true;
-			return true;
+			if (!next_member(d))
+				return false;
+			if (d->ended)
+				return true;
+			continue;
 		}
 		if (got != Z_OK && got != Z_BUF_ERROR)
 			return false;
@@ -85,17 +95,14 @@ static bool add_zlib(struct content_decoder *d, struct slice bytes, struct buffe
 static bool add_zstd(struct content_decoder *d, struct slice bytes, struct buffer *body, size_t most)
 {
 	ZSTD_inBuffer in = {bytes.data, bytes.len, 0};
+	char piece[PIECE];
 	for (;;) {
-		size_t len;
-		char *to = room(body, most, &len);
-		if (!to || !len)
-			return to;
-		ZSTD_outBuffer out = {to, len, 0};
+		ZSTD_outBuffer out = {piece, PIECE, 0};
 		const size_t got = ZSTD_decompressStream(d->zstd, &out, &in);
 		if (ZSTD_isError(got))
 			return false;
-		body->len += out.pos;
-		body->data[body->len] = '\0';
+		if (!append(body, piece, out.pos, most))
+			return !body->failed;
 		if (in.pos == in.size && out.pos < out.size)
 			return true;
 	}
@@ -103,7 +110,7 @@ static bool add_zstd(struct content_decoder *d, struct slice bytes, struct buffe
 
 bool content_decoder_add(struct content_decoder *d, struct slice bytes, struct buffer *body, size_t most)
 {
-	if (d->ended || !bytes.len)
+	if (!bytes.len)
 		return true;
 	return (d->zstd ? add_zstd : add_zlib)(d, bytes, body, most);
 }

@@ -68,6 +68,9 @@ static int put(struct partial *p, const struct fragment *part)
 	p->received += (uint32_t)part->len;
 	if (!part->more)
 		p->end = end;
+	for (uint32_t i = last; !part->more && i < UNITS; i++) /* nothing follows the end */
+		if (p->seen[i / 8] >> (i % 8) & 1)
+			return -1;
 	return p->end && p->received > p->end ? -1 : 1;
 }
 

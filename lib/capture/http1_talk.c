@@ -7,6 +7,9 @@
 #include <string.h>
 #include <strings.h>
 
+/* No client sends more requests ahead. */
+enum { OPEN_MOST = 256 };
+
 /* A side of the connection as a sequence of messages. */
 struct side {
 	struct http1_reader reader;
@@ -22,11 +25,11 @@ struct http1 {
 	struct captured *first, *last; /* without a whole answer, in the order of their requests */
 	struct captured *asking;       /* whose request is being read; NULL */
 	int64_t t_ns;                  /* the time of the bytes at hand */
-	int64_t client_finished_ns;
-	bool client_first;  /* it finished before the server did */
-	bool pipelines;     /* the client sent a request before the answer to the one before began */
-	bool lossy;         /* bytes are missing */
-	int64_t unknown_ns; /* when bytes of an answer without a request came first; IPF_ABSENT: none */
+	int64_t left_ns;               /* when the client finished, before the server did; IPF_ABSENT: it did not */
+	size_t open;                   /* exchanges in the list */
+	bool pipelines;                /* the client sent a request before the answer to the one before began */
+	bool lossy;                    /* bytes are missing */
+	int64_t unknown_ns;            /* when bytes of an answer without a request came first; IPF_ABSENT: none */
 	bool unknown_told;
 	bool no_memory;
 };
@@ -68,6 +71,7 @@ bool http1_talk_begins_response(struct slice bytes)
 
 static int begin_exchange(struct http1 *t, struct ipf_error *err)
 {
+	t->open++;
 	struct captured *x = talk_begin(t->context, t->about, t->t_ns);
 	if (!x)
 		return ipf_error_memory(err);
@@ -83,6 +87,7 @@ static int end_exchange(struct http1 *t, struct captured *x, int64_t t_ns, struc
 	*(x->before ? &x->before->next : &t->first) = x->next;
 	*(x->next ? &x->next->before : &t->last) = x->before;
 	x->next = x->before = NULL;
+	t->open--;
 	if (t->asking == x)
 		t->asking = NULL;
 	x->end_ns = t_ns;
@@ -205,6 +210,8 @@ static enum talk_result read_requests(struct http1 *t, struct slice bytes, struc
 		end_request(t, false);
 	while (bytes.len || (side->within && !side->adrift)) {
 		size_t used;
+		if (!side->within && t->open == OPEN_MOST)
+			return TALK_OTHER;
 		if (!side->within && begin_request(t, err) < 0)
 			return TALK_FAILED;
 		const enum http1_result result = http1_read(&side->reader, bytes.data, bytes.len, &used, &request_sink, t);
@@ -349,7 +356,7 @@ static void *open_talk(struct talk_context *context, struct talk_about *about)
 		return NULL;
 	t->context = context;
 	t->about = about;
-	t->client_finished_ns = t->unknown_ns = IPF_ABSENT;
+	t->left_ns = t->unknown_ns = IPF_ABSENT;
 	t->sides[TCP_CLIENT].adrift = t->sides[TCP_SERVER].adrift = about->began_before;
 	return t;
 }
@@ -384,43 +391,20 @@ static int finish_side(void *talk, enum tcp_side from, int64_t t_ns, struct ipf_
 	t->t_ns = t_ns;
 	side->finished = true;
 	if (from == TCP_CLIENT) {
-		t->client_finished_ns = t_ns;
-		t->client_first = !t->sides[TCP_SERVER].finished;
+		if (!t->sides[TCP_SERVER].finished)
+			t->left_ns = t_ns;
 	} else if (t->first && side->within && !side->adrift && http1_closed(&side->reader) == HTTP1_COMPLETE)
 		return end_answer(t, err);
 	return 0;
 }
 
-/* Why an exchange ended before its answer did. */
-static void set_error(struct http1 *t, struct captured *x, const struct talk_end *end)
-{
-	const bool left = t->client_finished_ns != IPF_ABSENT;
-	if (end->damage != DAMAGE_NONE) {
-		captured_damaged(x, end->damage);
-	} else if (end->error != RECORD_OK && !left) {
-		x->error = end->error;
-		x->why = end->why;
-	} else if (left && t->client_first) {
-		x->error = RECORD_HUNG_UP;
-		x->why = "the client closed the connection";
-	} else {
-		x->error = x->first_byte_ns == IPF_ABSENT ? RECORD_RESET : RECORD_CUT;
-		x->why = "the server closed the connection before the end of its answer";
-	}
-}
-
 static int end_all(void *talk, const struct talk_end *end, struct ipf_error *err)
 {
 	struct http1 *t = talk;
-	while (t->first) {
-		struct captured *x = t->first;
-		set_error(t, x, end);
-		int64_t at = end->t_ns;
-		if (x->error == RECORD_HUNG_UP && t->client_finished_ns != IPF_ABSENT)
-			at = t->client_finished_ns;
-		if (end_exchange(t, x, at > x->start_ns ? at : x->start_ns, err) < 0)
+	const struct talk_closing closing = {t->left_ns, t->sides[TCP_SERVER].finished};
+	while (t->first)
+		if (end_exchange(t, t->first, talk_end_exchange(t->first, &closing, end), err) < 0)
 			return -1;
-	}
 	return 0;
 }
 
@@ -431,6 +415,7 @@ struct captured *http1_talk_upgraded(void *talk)
 	t->first = x->next;
 	*(x->next ? &x->next->before : &t->last) = NULL;
 	x->next = NULL;
+	t->open--;
 	return x;
 }
 

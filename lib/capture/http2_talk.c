@@ -549,34 +549,14 @@ static int finish_side(void *talk, enum tcp_side from, int64_t t_ns, struct ipf_
 	return 0;
 }
 
-/* Why an exchange ended before its answer did. */
-static void set_error(const struct http2 *t, struct captured *x, const struct talk_end *end)
-{
-	if (end->damage != DAMAGE_NONE) {
-		captured_damaged(x, end->damage);
-	} else if (t->left_ns != IPF_ABSENT) {
-		x->error = RECORD_HUNG_UP;
-		x->why = "the client closed the connection";
-	} else if (end->error != RECORD_OK) {
-		x->error = end->error;
-		x->why = end->why;
-	} else {
-		x->error = x->first_byte_ns == IPF_ABSENT ? RECORD_RESET : RECORD_CUT;
-		x->why = "the server closed the connection before the end of its answer";
-	}
-}
-
 static int end_all(void *talk, const struct talk_end *end, struct ipf_error *err)
 {
 	struct http2 *t = talk;
+	const struct talk_closing closing = {t->left_ns, t->server_finished};
 	t->err = err;
-	while (t->streams.oldest) {
-		struct captured *x = t->streams.oldest->x;
-		set_error(t, x, end);
-		if (end_stream(t, t->streams.oldest,
-		               x->error == RECORD_HUNG_UP && t->left_ns != IPF_ABSENT ? t->left_ns : end->t_ns) < 0)
+	while (t->streams.oldest)
+		if (end_stream(t, t->streams.oldest, talk_end_exchange(t->streams.oldest->x, &closing, end)) < 0)
 			return -1;
-	}
 	return 0;
 }
 

@@ -70,6 +70,16 @@ struct talk_reader {
 	void (*close)(void *talk); /* tells nothing; NULL is fine */
 };
 
+/* The ends of the two sides, for exchanges that have not ended. */
+struct talk_closing {
+	int64_t left_ns; /* when the client finished, before the server did; IPF_ABSENT: it did not */
+	bool server_finished;
+};
+
+/* Notes why an exchange ended before its answer did. A client that leaves first has hung up, unless it went on reading.
+ * Returns when it ended: never before its last byte. */
+int64_t talk_end_exchange(struct captured *x, const struct talk_closing *closing, const struct talk_end *end);
+
 /* A new exchange of the connection, whose first byte came at t_ns. NULL: out of memory. */
 struct captured *talk_begin(struct talk_context *context, struct talk_about *about, int64_t t_ns);
 

@@ -6,7 +6,9 @@
 #include <string.h>
 
 enum { BUCKETS = 65536 };
-#define ODD_DISTANCE INT32_C(0x40000000) /* no window is larger (RFC 7323) */
+#define ODD_DISTANCE  INT32_C(0x40000000) /* no window is larger (RFC 7323) */
+#define SYN_LATE_MOST INT32_C(0x100000)   /* bytes before a late SYN */
+#define RST_FAR       INT32_C(0x1000000)  /* a reset further away belongs to no such connection */
 
 /* A segment that waits for the bytes before it. */
 struct piece {
@@ -112,6 +114,15 @@ static void link_newest(struct tcp_table *t, struct tcp_connection *c)
 	t->newest = c;
 }
 
+/* Connections that have ended make room first. */
+static void link_oldest(struct tcp_table *t, struct tcp_connection *c)
+{
+	c->newer = t->oldest;
+	c->older = NULL;
+	*(t->oldest ? &t->oldest->older : &t->newest) = c;
+	t->oldest = c;
+}
+
 static void drop_pieces(struct tcp_table *t, struct tcp_half *half)
 {
 	t->waiting -= half->waiting;
@@ -135,16 +146,12 @@ static void free_halves(struct tcp_table *t, struct tcp_connection *c)
 
 static void unlist_gap(struct tcp_table *t, struct tcp_connection *c)
 {
-	struct tcp_connection **at = &t->gaps, *before = NULL;
 	if (!c->gap_listed)
 		return;
-	for (; *at != c; at = &(*at)->gap_next)
-		before = *at;
-	*at = c->gap_next;
-	if (t->gaps_last == c)
-		t->gaps_last = before;
+	*(c->gap_before ? &c->gap_before->gap_next : &t->gaps) = c->gap_next;
+	*(c->gap_next ? &c->gap_next->gap_before : &t->gaps_last) = c->gap_before;
 	c->gap_listed = false;
-	c->gap_next = NULL;
+	c->gap_next = c->gap_before = NULL;
 }
 
 static void forget(struct tcp_table *t, struct tcp_connection *c)
@@ -281,7 +288,7 @@ static int32_t gap_of(const struct tcp_connection *c, enum tcp_side side, bool a
 static int give_up(struct step *s, enum tcp_side from, bool all)
 {
 	const struct tcp_half *half = s->c->halves[from];
-	const int32_t gap = gap_of(s->c, (int)from, all);
+	const int32_t gap = gap_of(s->c, from, all);
 	const int64_t t_ns = half->first ? half->first->t_ns : s->t_ns;
 	return gap > 0 ? tell_lost(s, from, (uint32_t)gap, t_ns > half->last_ns ? t_ns : half->last_ns) : 0;
 }
@@ -321,6 +328,8 @@ static int close_connection(struct step *s, enum tcp_close why)
 	if (flush(s) < 0)
 		return -1;
 	c->gone = true;
+	unlink_by_age(s->t, c);
+	link_oldest(s->t, c);
 	unlist_gap(s->t, c);
 	free_halves(s->t, c);
 	return c->owner ? s->t->sink->closed(s->t->data, c, why, s->t_ns, s->err) : 0;
@@ -393,24 +402,40 @@ static int evict(struct tcp_table *t, int64_t t_ns, struct ipf_error *err)
 	return 0;
 }
 
+/* Does a SYN begin a new connection between the ends of this one? Not if it comes again, or late: then it belongs to
+ * the bytes that were told. */
+static bool is_replaced(const struct tcp_connection *c, const struct packet_segment *s)
+{
+	const struct tcp_half *half = c->halves[TCP_CLIENT];
+	if ((s->flags & (PACKET_SYN | PACKET_ACK)) != PACKET_SYN)
+		return false;
+	if (c->gone || c->syn_seen)
+		return !c->syn_seen || s->seq != c->syn_seq;
+	if (!same_end(&c->ends[TCP_CLIENT], &s->from))
+		return true;
+	const int32_t told = half->known ? distance(s->seq + 1, half->next) : 0;
+	return told < 0 || told > SYN_LATE_MOST;
+}
+
 /* The segment's connection; NULL without an error: it belongs to one that is gone. */
 static struct tcp_connection *connection_of(struct tcp_table *t, const struct packet_segment *segment,
                                             struct ipf_error *err)
 {
 	const uint64_t hash = hash_of_end(&segment->from) ^ hash_of_end(&segment->to);
 	struct tcp_connection *c = find(t, segment, hash);
-	const bool opens = (segment->flags & (PACKET_SYN | PACKET_ACK)) == PACKET_SYN;
-	if (c && opens && c->syn_seen && segment->seq != c->syn_seq) {
+	if (c && is_replaced(c, segment)) {
 		struct step s = {t, c, segment->t_ns, err};
 		if (close_connection(&s, TCP_REPLACED) < 0)
 			return NULL;
 		forget(t, c);
 		c = NULL;
 	}
+	if (c && c->gone)
+		return NULL;
 	if (c) {
 		unlink_by_age(t, c);
 		link_newest(t, c);
-		return c->gone ? NULL : c;
+		return c;
 	}
 	if (segment->flags & PACKET_RST) /* nothing is known of what it ends */
 		return NULL;
@@ -534,6 +559,7 @@ static void watch_gap(struct tcp_table *t, struct tcp_connection *c, int64_t now
 		return;
 	c->gap_due_ns = since + TCP_GAP_WAIT_NS;
 	c->gap_listed = true;
+	c->gap_before = t->gaps_last;
 	*(t->gaps_last ? &t->gaps_last->gap_next : &t->gaps) = c;
 	t->gaps_last = c;
 }
@@ -594,7 +620,9 @@ static int take_segment(struct step *s, enum tcp_side from, const struct packet_
 	if (tell_pieces(s, false) < 0)
 		return -1;
 	watch_gap(s->t, s->c, part.t_ns);
-	if (part.flags & PACKET_RST) {
+	if (part.flags & PACKET_RST && half->told && abs(distance(half->next, part.seq)) > RST_FAR)
+		s->t->counts.odd_segments++;
+	else if (part.flags & PACKET_RST) {
 		s->c->reset_by = from;
 		return close_connection(s, TCP_RESET);
 	}
@@ -614,7 +642,8 @@ int tcp_table_segment(struct tcp_table *t, const struct packet_segment *segment,
 
 int tcp_table_end(struct tcp_table *t, int64_t now_ns, struct ipf_error *err)
 {
-	for (struct tcp_connection *c = t->oldest; c; c = c->newer) {
+	for (struct tcp_connection *c = t->oldest, *next; c; c = next) {
+		next = c->newer; /* an ended one goes to the oldest */
 		struct step s = {t, c, now_ns, err};
 		if (close_connection(&s, TCP_END) < 0)
 			return -1;

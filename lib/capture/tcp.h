@@ -54,7 +54,7 @@ struct tcp_connection {
 
 	/* private */
 	struct tcp_half *halves[2];
-	struct tcp_connection *chain, *newer, *older, *gap_next;
+	struct tcp_connection *chain, *newer, *older, *gap_next, *gap_before;
 	uint64_t hash;
 	int64_t gap_due_ns;
 	uint32_t syn_seq;

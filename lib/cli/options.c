@@ -533,29 +533,48 @@ static bool is_file(const struct stat *file, const char *path)
 	return path && stat(path, &other) == 0 && other.st_dev == file->st_dev && other.st_ino == file->st_ino;
 }
 
-/* Opening the output would empty a file that has yet to be read, perhaps the only record of a run. */
+/* Opening an output would empty a file that has yet to be read, perhaps the only record of a run. */
+static bool is_output(const struct option_spec *spec)
+{
+	return spec->kind == OPTION_FILE && (strcmp(spec->name, "output") == 0 || strcmp(spec->name, "records") == 0);
+}
+
+static const char *path_of(const struct option_spec *spec, const void *options)
+{
+	return *(const char *const *)((const char *)options + spec->offset);
+}
+
+/* Is another option's path, an operand or standard input the same file? */
+static bool is_input(const struct stat *file, const struct option_spec *output, const struct program *program,
+                     const void *options, const struct operands *operands)
+{
+	struct stat standard_input;
+
+	for (size_t i = 0; i < program->count; i++)
+		if (program->specs[i].kind == OPTION_FILE && &program->specs[i] != output &&
+		    is_file(file, path_of(&program->specs[i], options)))
+			return true;
+	for (int i = 0; i < operands->count; i++)
+		if (is_file(file, operands->items[i]))
+			return true;
+	return fstat(STDIN_FILENO, &standard_input) == 0 && standard_input.st_dev == file->st_dev &&
+	       standard_input.st_ino == file->st_ino;
+}
+
 static int keep_inputs(const struct program *program, const void *options, const struct operands *operands,
                        struct ipf_error *err)
 {
-	const char *output = NULL, *input = NULL;
-	struct stat file, standard_input;
+	struct stat file;
 
-	for (size_t i = 0; i < program->count; i++)
-		if (program->specs[i].kind == OPTION_FILE && strcmp(program->specs[i].name, "output") == 0)
-			output = *(const char *const *)((const char *)options + program->specs[i].offset);
-	if (!output || stat(output, &file) < 0 || !S_ISREG(file.st_mode))
-		return 0;
-	for (size_t i = 0; i < program->count; i++)
-		if (program->specs[i].kind == OPTION_FILE && strcmp(program->specs[i].name, "output") != 0) {
-			const char *path = *(const char *const *)((const char *)options + program->specs[i].offset);
-			input = is_file(&file, path) ? path : input;
-		}
-	for (int i = 0; i < operands->count; i++)
-		input = is_file(&file, operands->items[i]) ? operands->items[i] : input;
-	if (fstat(STDIN_FILENO, &standard_input) == 0 && standard_input.st_dev == file.st_dev &&
-	    standard_input.st_ino == file.st_ino)
-		input = output;
-	return input ? ipf_error_set(err, IPF_USAGE, "--output: \"%s\" is also an input; choose another file", output) : 0;
+	for (size_t i = 0; i < program->count; i++) {
+		const struct option_spec *spec = &program->specs[i];
+		const char *path = is_output(spec) ? path_of(spec, options) : NULL;
+		if (path && stat(path, &file) == 0 && S_ISREG(file.st_mode) &&
+		    is_input(&file, spec, program, options, operands))
+			return ipf_error_set(err, IPF_USAGE, "--%s: \"%s\" is also an input; choose another file", spec->name,
+			                     path);
+	}
+	return 0;
 }
 
 /* ---- help, version, completion ----------------------------------------------------------------------------------- */

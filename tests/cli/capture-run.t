@@ -7,17 +7,19 @@
 command -v tcpdump >/dev/null || skip_all "there is no tcpdump"
 
 capture_start() { # FILE PORT
-	tcpdump -i lo -w "$1" -B 65536 --immediate-mode -U --time-stamp-precision=nano "tcp port $2" 2>tcpdump.said &
+	rm -f tcpdump.said # the former one's has the line waited for
+	tcpdump -i lo -w "$1" -B 131072 -U --time-stamp-precision=nano "tcp port $2" 2>tcpdump.said &
 	TCPDUMP=$!
 	stop_at_exit "$TCPDUMP"
 	wait_for grep -q 'listening on' tcpdump.said
 }
-# Everything sent so far is in the file once a later connection is.
+# Everything sent so far is in the file once a later connection is. Fails if the kernel dropped packets.
 capture_stop() { # FILE PORT
 	mark=/mark-$RANDOM
 	wait_for marked "$1" "$2"
 	kill "$TCPDUMP"
 	wait "$TCPDUMP" 2>/dev/null
+	grep -q '^0 packets dropped by kernel' tcpdump.said
 }
 marked() {
 	(exec 3<>"/dev/tcp/127.0.0.1/$2" && printf 'GET %s HTTP/1.0\r\n\r\n' "$mark" >&3 && cat <&3 >/dev/null) 2>/dev/null
@@ -39,13 +41,16 @@ compare() { # NAME URL PORT ARGUMENTS OF ipf-fire…
 	capture_start "$name.pcap" "$port"
 	SSLKEYLOGFILE=$PWD/keys.log run ipf-fire -q -u "$url" -m m -t run.trace run.sched -o "$name.fire.records" "$@"
 	status_is 0 "$name: ipf-fire runs"
-	capture_stop "$name.pcap" "$port"
+	if ! capture_stop "$name.pcap" "$port"; then
+		skip "$name: the capture has the same requests at the same times" "the busy kernel dropped packets"
+		return
+	fi
 	: >>keys.log
 	run ipf-prep capture "$name.pcap" -q --keylog keys.log --records "$name.records" -o "$name.trace"
 	status_is 0 "$name: the capture is read"
 	run ipf-collect --check "$name.records"
 	status_is 0 "$name: the records are valid"
-	is "$(python3 "$TESTS/helpers/captured_run.py" "$name.fire.records" "$name.records" ${SHARED_READS:+shared})" \
+	is "$(python3 "$TESTS/helpers/captured_run.py" "$name.fire.records" "$name.records")" \
 		"60 sent, 60 captured, 60 the same
 0 starts too early, few of the events apart" "$name: the capture has the same requests at the same times" # exact: both are stamps of the kernel
 	is "$(plain "$name.trace" | tail -1 | jq .end.lines)" 60 "$name: the trace has each request"
@@ -55,16 +60,20 @@ compare plain "$URL" "${URL##*:}"
 compare fresh "$URL" "${URL##*:}" --connections fresh
 if [ "$nginx_ready" ]; then
 	compare tls13 "https://localhost:$TLS1" "$TLS1" --cacert cert.pem
-	SHARED_READS=1 compare h2c "http://localhost:$H2C" "$H2C" --http 2-prior
+	compare h2c "http://localhost:$H2C" "$H2C" --http 2-prior
 	is "$(plain h2c.records | jq -c 'select(.n != null) | .connection.http' | sort -u)" 2 "HTTP/2: the records say so"
 else
 	skip "TLS 1.3 is decrypted" "there is no nginx"
 fi
 
 # ---- downstream -----------------------------------------------------------------------------------------------------------------------
-ipf-collect -q plain.records -o plain.results
-run ipf-report plain.results
-matches "$(tr -s ' ' <"$OUT")" 'Verdict OBSERVED' "the report is marked OBSERVED"
-ipf-collect -q plain.fire.records -o fire.results
-counts() { ipf-report -q -f json "$1" | jq -c '[.total.requests.ok, .total.tokens.output]'; }
-is "$(counts plain.results)" "$(counts fire.results)" "results of the capture have the requests and tokens of ipf-fire's"
+if [ -s plain.records ]; then
+	ipf-collect -q plain.records -o plain.results
+	run ipf-report plain.results
+	matches "$(tr -s ' ' <"$OUT")" 'Verdict OBSERVED' "the report is marked OBSERVED"
+	ipf-collect -q plain.fire.records -o fire.results
+	counts() { ipf-report -q -f json "$1" | jq -c '[.total.requests.ok, .total.tokens.output]'; }
+	is "$(counts plain.results)" "$(counts fire.results)" "results of the capture have the requests and tokens of ipf-fire's"
+else
+	skip "results of the capture have the requests and tokens of ipf-fire's" "there is no capture"
+fi

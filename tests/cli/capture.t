@@ -115,6 +115,15 @@ status_is 3 "another file is refused"
 contains "$(cat "$ERR")" "not a packet capture (pcap or pcapng)" "the message says what is expected"
 run ipf-prep sharegpt "$ROOT/examples/chat.json" --records x
 status_is 2 "an option of captures is refused for another source"
+cp mixed kept
+run ipf-prep capture kept --records kept
+status_is 2 "records are not written over the capture"
+is "$(cmp mixed kept)" "" "the capture is whole"
+run ipf-prep capture mixed --records one.file -o one.file
+status_is 2 "records and trace are two files"
+cp mixed keys
+run ipf-prep capture mixed --keylog keys --records keys
+status_is 2 "records are not written over the key log"
 run ipf-prep capture mixed --port 70000
 status_is 2 "a port above 65535 is refused"
 

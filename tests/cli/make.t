@@ -73,7 +73,7 @@ done
 is "$(cd stage/usr/share/ipf && echo *.mk)" "autoscale.mk batch.mk cache.mk capacity.mk common.mk compare.mk lora.mk observe.mk plan.mk profile.mk record.mk replay.mk run.mk study.mk" \
 	"the makefiles are installed"
 is "$(cd stage/usr/share/ipf/schema && echo *)" \
-	"certificate.schema.json comparison.schema.json model.schema.json records.schema.json report.schema.json results.schema.json schedule.schema.json trace.schema.json" "the schemas are installed"
+	"certificate.schema.json comparison.schema.json gateway.schema.json model.schema.json records.schema.json report.schema.json results.schema.json schedule.schema.json trace.schema.json" "the schemas are installed"
 run env PATH=/usr/bin:/bin make -f "$PWD/stage/usr/share/ipf/run.mk" -C "$PWD/stage" trace REQUESTS=5 INPUT=8
 status_is 0 "an installed makefile finds the programs that were installed with it"
 yes_if "an installed makefile uses the installed programs" rm -r stage/run

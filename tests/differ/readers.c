@@ -133,8 +133,12 @@ static bool on_body(void *data, const char *bytes, size_t len)
 
 static void say_http1(struct slice text, size_t piece, bool head, struct buffer *line)
 {
-	static const char *const results[] = {"more", "complete", "cut", "malformed", "too-large", "stopped", "no-memory"};
-	static const struct http1_sink sink = {on_status, on_header, on_body, NULL};
+	static const char *const results[] = {
+		[HTTP1_MORE] = "more",       [HTTP1_COMPLETE] = "complete",   [HTTP1_UPGRADED] = "upgraded",
+		[HTTP1_CUT] = "cut",         [HTTP1_MALFORMED] = "malformed", [HTTP1_TOO_LARGE] = "too-large",
+		[HTTP1_STOPPED] = "stopped", [HTTP1_NO_MEMORY] = "no-memory",
+	};
+	static const struct http1_sink sink = {.status = on_status, .header = on_header, .body = on_body};
 	struct http1_reader reader = {0};
 	struct heard heard = {0};
 	enum http1_result result = HTTP1_MORE;

@@ -1,9 +1,8 @@
 """Compares the records of a capture with those of ipf-fire for the same run: captured_run.py FIRE.records CAPTURED.records
 
 Prints the number of requests that agree in status, streaming, lengths and body, byte for byte, then the numbers of requests and events whose
-times do not agree: events are compared at equal bytes of the body, as both stamps are the kernel's for one packet. The last event is not: its
-read may have the end of the response, too, which came later. With "shared" as third argument, a read may have packets of other requests
-(HTTP/2) and the time of the last of them: an event may be earlier in the capture, but not later."""
+times do not agree: events are compared at equal bytes of the body, as both stamps are the kernel's for one packet. A read may have later
+packets, too, and then has the time of the last: an event may be earlier in the capture, but not later. The last event is not compared."""
 import json
 import subprocess
 import sys
@@ -50,8 +49,7 @@ def main():
         early += theirs["start_ns"] + shift < ours["start_ns"] - EVENT_NS
         seen = ends(theirs)
         errors += [seen[at] + shift - t for at, t in list(ends(ours).items())[:-1] if at in seen]
-    shared = len(sys.argv) > 3
-    late = sum(e > EVENT_NS or (e < -EVENT_NS and not shared) for e in errors)
+    late = sum(e > EVENT_NS for e in errors)
     print(f"{len(fired)} sent, {len(captured)} captured, {same} the same")
     print(f"{early} starts too early, {'few' if late <= len(errors) / 100 else late} of the events apart")
 

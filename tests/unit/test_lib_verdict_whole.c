@@ -648,7 +648,7 @@ static void answers(void **state)
 	         "client cancelled 1.1 % of the requests at the end of the run; the client disconnected "
 	         "from 1 more request on purpose; 1 reset on kept-alive connections closed "
 	         "by the server (ipf-fire --connections fresh avoids them); outputs had 100.0 % of the requested "
-	         "tokens | requests 95 failed 14 errors{ connect 2 tls 2 timeout 2 reset 1 http-status 1 "
+	         "tokens | requests 96 failed 14 errors{ connect 2 tls 2 timeout 2 reset 1 http-status 1 "
 	         "in-band 1 cut 1 malformed 1 cancelled 1 too-large 1 other 1 } hung_up 1 error_share "
 	         "0.12766 stale_resets 1 asked_output_tokens 8000 output_tokens 8000 output_share 1 "
 	         "exactly_as_asked 1");

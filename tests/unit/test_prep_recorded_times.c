@@ -15,8 +15,11 @@ static struct draft_request request(void)
 static void possible_latencies_are_kept(void **state)
 {
 	(void)state;
-	static const struct recorded_times cases[] = {
-		{100 * MS, 900 * MS}, {IPF_ABSENT, 900 * MS}, {100 * MS, IPF_ABSENT}, {0, 1}, {IPF_ABSENT, NS_PER_YEAR}};
+	static const struct recorded_times cases[] = {{100 * MS, 900 * MS, false},
+	                                              {IPF_ABSENT, 900 * MS, false},
+	                                              {100 * MS, IPF_ABSENT, false},
+	                                              {0, 1, false},
+	                                              {IPF_ABSENT, NS_PER_YEAR, false}};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct draft_request r = request();
 		struct ipf_error err = {0};
@@ -33,10 +36,10 @@ static void impossible_latencies_are_named(void **state)
 		struct recorded_times times;
 		const char *says;
 	} cases[] = {
-		{{-1, IPF_ABSENT}, "recorded time to first token: expected 0 to a year"},
-		{{IPF_ABSENT, -5 * NS_PER_S}, "recorded latency: expected 0 to a year, got -5 s"},
-		{{IPF_ABSENT, NS_PER_YEAR + 1}, "recorded latency: expected 0 to a year"},
-		{{2 * NS_PER_S, 1500 * MS}, "recorded time to first token: expected at most the latency, got 2 s"},
+		{{-1, IPF_ABSENT, false}, "recorded time to first token: expected 0 to a year"},
+		{{IPF_ABSENT, -5 * NS_PER_S, false}, "recorded latency: expected 0 to a year, got -5 s"},
+		{{IPF_ABSENT, NS_PER_YEAR + 1, false}, "recorded latency: expected 0 to a year"},
+		{{2 * NS_PER_S, 1500 * MS, false}, "recorded time to first token: expected at most the latency, got 2 s"},
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct draft_request r = request();
@@ -54,7 +57,7 @@ static void impossible_latencies_are_named(void **state)
 static void an_answer_that_was_not_streamed_has_no_first_token(void **state)
 {
 	(void)state;
-	const struct recorded_times whole = {900 * MS, 900 * MS};
+	const struct recorded_times whole = {900 * MS, 900 * MS, false};
 	struct draft_request r = request();
 	recorded_times_set_possible(&r, &whole);
 	assert_true(r.recorded_ttft_ns == IPF_ABSENT && r.recorded_e2e_ns == 900 * MS);
@@ -67,7 +70,7 @@ static void an_answer_that_was_not_streamed_has_no_first_token(void **state)
 static void only_complete_answers_have_latencies(void **state)
 {
 	(void)state;
-	const struct recorded_times times = {100 * MS, 900 * MS};
+	const struct recorded_times times = {100 * MS, 900 * MS, false};
 	struct draft_request failed = request(), left = request();
 	failed.failed = true;
 	left.hang_up_ns = 900 * MS;
