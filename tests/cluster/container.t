@@ -13,7 +13,7 @@ if ! image_build; then
 	exit 1
 fi
 ok "the image is built"
-between "$(image_podman image inspect "$IMAGE" | jq '.[0].Size')" 1000000 40000000 "the image has less than 40 MB"
+between "$(image_podman image inspect "$IMAGE" | jq '.[0].Size')" 1000000 50000000 "the image has less than 50 MB"
 is "$(image_podman image inspect "$IMAGE" | jq -r '.[0].Config.User')" 65532:65532 "the image runs as a user without rights"
 
 mkdir work
