@@ -99,7 +99,7 @@ int captured_to_record(const struct captured *x, const struct request_facts *fac
 	r->start_ns = since(x->start_ns, t0_unix_ns);
 	r->sent_ns = since(x->sent_ns, t0_unix_ns);
 	r->first_byte_ns = since(x->first_byte_ns, t0_unix_ns);
-	r->end_ns = since(x->end_ns, t0_unix_ns);
+	r->end_ns = since(x->end_ns > x->start_ns ? x->end_ns : x->start_ns, t0_unix_ns);
 	if (r->sent_ns != IPF_ABSENT && r->first_byte_ns != IPF_ABSENT && r->sent_ns > r->first_byte_ns)
 		r->sent_ns = r->first_byte_ns;
 	r->connection = x->connection;

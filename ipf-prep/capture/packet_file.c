@@ -97,8 +97,10 @@ int packet_file_next(struct packet_file *f, struct packet *packet, struct ipf_er
 		return f->failed.kind ? refuse(f, IPF_INPUT, "", "", err) : 0;
 	if (got != 1) {
 		const char *why = pcap_geterr(f->pcap);
-		const bool cut = strstr(why, "truncated") != NULL;
-		return refuse(f, cut ? IPF_CUT : IPF_INPUT, cut ? "cut off" : "corrupt", why, err);
+		if (strstr(why, "truncated"))
+			return refuse(f, IPF_CUT, "cut off", why, err);
+		/* interfaces of several kinds, which libpcap does not read */
+		return refuse(f, IPF_INPUT, strstr(why, "different from") ? "unsupported" : "corrupt", why, err);
 	}
 	f->packets++;
 	*packet = (struct packet){.bytes = bytes, .len = header->caplen, .wire_len = header->len, .t_ns = time_of(header)};

@@ -93,6 +93,22 @@ is "$(requests_of before.trace | jq -r .id | tr '\n' ' ')" "c1 c2 c3 " "a reques
 packets snapped
 ipf-prep capture snapped -q --records snapped.records
 is "$(requests_of snapped.records | jq -c '.error.text' | sort | uniq -c | tr -s ' ')" ' 5 "cut packets"' "cut packets damage their requests"
+packets odd
+ipf-prep capture odd -q --records odd.records
+is "$(requests_of odd.records | jq -c '[.id, .status, .error.kind, .connection.reused, (.reads | length)]')" \
+	'["c0",200,null,true,2]
+["c1",200,null,false,3]
+["c3",200,"cut",false,1]' "a port used again, a foreign reset and a close before the end are read as they were"
+is "$(observed odd.records '.other_requests')" '{"OPTIONS /v1/chat/completions":1}' "the question of a browser is no request"
+packets back
+ipf-prep capture back -q --records back.records
+is "$(requests_of back.records | jq -c '[.error.text, .end_ns >= .start_ns]')" '["times that go back",true]
+[null,true]' "a clock that is set back damages the request it was set back in"
+is "$(observed back.records '.backwards_ns')" 19000000 "the trailer has by how much the clock went back"
+packets secrets
+ipf-prep capture secrets -q --records secrets.records -o secrets.trace
+is "$({ plain secrets.records; plain secrets.trace; } | grep -c SECRET)" 0 "credentials are in neither records nor trace"
+is "$(requests_of secrets.records | wc -l)" 1 "the request with credentials is in the records"
 packets others
 run ipf-prep capture others --records others.records
 is "$(observed others.records '.connections')" '{"HTTP/1.1":1,"TLS that began before the capture":1,"TLS without keys":1,"other":1}' \
@@ -113,6 +129,10 @@ contains "$(plain cut.records | tail -1)" '"incomplete":"the capture ends early'
 run ipf-prep capture "$TESTS/tap.sh"
 status_is 3 "another file is refused"
 contains "$(cat "$ERR")" "not a packet capture (pcap or pcapng)" "the message says what is expected"
+packets two-links
+run ipf-prep capture two-links --records two.records
+status_is 3 "two kinds of link in one file are refused"
+contains "$(cat "$ERR")" "ipf-prep: two-links: unsupported: " "the message says that they are not supported"
 run ipf-prep sharegpt "$ROOT/examples/chat.json" --records x
 status_is 2 "an option of captures is refused for another source"
 cp mixed kept

@@ -84,8 +84,8 @@ def whole(text, tokens):
     return {"choices": [{"message": {"content": text}, "finish_reason": "stop"}], "usage": {"prompt_tokens": 9, "completion_tokens": tokens}}
 
 
-def streamed(c, texts):
-    c.stream_head()
+def streamed(c, texts, headers=()):
+    c.stream_head(headers)
     for text in texts:
         c.event(text)
     c.stream_end()
@@ -185,6 +185,60 @@ def others():
     return cap
 
 
+def odd():
+    """Packets a capture does not have in a quiet laboratory: a port used again, a reset by somebody else, questions of browsers."""
+    cap = Capture()
+    a = Connection(cap, 40001, opened=False)
+    a.ask(chat("one"))
+    streamed(a, ["x"])
+    for side in (0, 1):
+        a.send(side, flags=FIN | ACK)
+    a.seq = [70000, 90000]
+    a.send(0, flags=SYN)
+    a.send(1, flags=SYN | ACK)
+    a.send(0)
+    a.ask(chat("two"))
+    a.stream_head()
+    a.event("x")
+    seq, a.seq[1] = a.seq[1], 0x70000000
+    a.send(1, flags=RST)
+    a.seq[1] = seq
+    a.event("y")
+    a.stream_end()
+    a.send(0, b"OPTIONS /v1/chat/completions HTTP/1.1\r\nHost: x\r\n\r\n")
+    a.answer(b"", status="204 No Content")
+    b = Connection(cap, 40002)
+    b.ask(chat("three"))
+    b.stream_head()
+    b.event("x")
+    b.send(1, flags=FIN | ACK)
+    b.send(0, flags=RST | ACK)
+    return cap
+
+
+def back():
+    """A clock that is set back while the first of two requests waits."""
+    cap = Capture()
+    for port in (40001, 40002):
+        c = Connection(cap, port)
+        c.ask(chat("one"))
+        cap.now -= 20 * MS if port == 40001 else 0
+        streamed(c, ["x", "y"])
+    return cap
+
+
+def secrets():
+    """Credentials wherever a request may have them, except in its body."""
+    cap = Capture()
+    c = Connection(cap, 40001)
+    c.send(0, b"GET http://user:SECRET@host/health;jsessionid=SECRET?key=SECRET#SECRET HTTP/1.1\r\nHost: x\r\n\r\n")
+    c.answer(b"ok")
+    c.ask(chat("one"), path="http://user:SECRET@host/v1/chat/completions?api_key=SECRET",
+          headers=["X-Session-Id: https://user:SECRET@host/", "X-Request-Id: https://user:SECRET@host/?key=SECRET"])
+    streamed(c, ["x"], ["X-Request-Id: Bearer SECRET", "X-Goog-Api-Key: SECRET"])
+    return cap
+
+
 def pcap(cap, snaplen=262144):
     out = struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, snaplen, 1)
     for t, frame in cap.packets:
@@ -192,13 +246,13 @@ def pcap(cap, snaplen=262144):
     return out
 
 
-def pcapng(cap, dropped=0):
+def pcapng(cap, dropped=0, link=1):
     def block(kind, body):
         body += bytes(-len(body) % 4)
         return struct.pack(">II", kind, 12 + len(body)) + body + struct.pack(">I", 12 + len(body))
 
     out = block(0x0A0D0D0A, struct.pack(">IHHq", 0x1A2B3C4D, 1, 0, -1))
-    out += block(1, struct.pack(">HHI", 1, 0, 262144) + struct.pack(">HHB3x", 9, 1, 9) + bytes(4))
+    out += block(1, struct.pack(">HHI", link, 0, 262144) + struct.pack(">HHB3x", 9, 1, 9) + bytes(4))
     for t, frame in cap.packets:
         out += block(6, struct.pack(">IIIII", 0, t >> 32, t & 0xFFFFFFFF, len(frame), len(frame)) + frame)
     return out + block(5, struct.pack(">III", 0, 0, 0) + struct.pack(">HHQ", 5, 8, dropped) + bytes(4))
@@ -221,6 +275,10 @@ KINDS = {
     "before": lambda: pcap(before()),
     "others": lambda: pcap(others()),
     "v6": lambda: pcap(v6()),
+    "odd": lambda: pcap(odd()),
+    "back": lambda: pcap(back()),
+    "secrets": lambda: pcap(secrets()),
+    "two-links": lambda: pcapng(mixed()) + pcapng(mixed(), link=113),
 }
 
 if __name__ == "__main__":
