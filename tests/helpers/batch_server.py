@@ -35,7 +35,7 @@ def state(batch):
     age, begin = time.time() - batch["created"], int(batch["created"])
     told = {"id": batch["id"], "object": "batch", "created_at": begin, "status": "validating",
             "request_counts": {"total": len(batch["lines"]), "completed": 0, "failed": 0}}
-    if MODE == "failed" and age > 1:
+    if MODE == "failed" and age > 1 and "told" in batch:
         return told | {"status": "failed", "errors": {"data": [{"message": "line 3 is no request"}]}}
     phases = (("in_progress", "in_progress_at", 1), ("finalizing", "finalizing_at", 3), ("completed", "completed_at", 4))
     over = sum(age >= at and not (MODE == "slow" and status == "completed") for status, _, at in phases)
@@ -79,7 +79,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 batches[name] = {"id": name, "created": time.time(), "lines": lines, "bad": bad}
                 files[name + "-out"] = "".join(json.dumps(line) + "\n" for line in good).encode()
                 files[name + "-err"] = "".join(json.dumps(line) + "\n" for line in bad).encode()
-                return self.answer(200, state(batches[name]))
+                told = state(batches[name])
+                del batches[name]["told"]  # the first question for the status gets "validating" again
+                return self.answer(200, told)
             if self.path.startswith("/v1/batches/"):
                 return self.answer(200, state(batches[self.path.split("/")[3]]))
             if self.path.startswith("/v1/files/"):
