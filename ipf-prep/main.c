@@ -12,6 +12,7 @@
 #include "tokenize.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
 static int list_formats(void)
 {
@@ -39,6 +40,12 @@ static int list_formats(void)
 	return ipf_error_report(&err, stderr, "ipf-prep");
 }
 
+static bool is_device(const char *path)
+{
+	struct stat file;
+	return stat(path, &file) == 0 && !S_ISREG(file.st_mode);
+}
+
 /* Without -o, records alone are written. */
 static int set_capture(struct prep_config *c, int argc, char **argv, struct ipf_error *err)
 {
@@ -50,7 +57,7 @@ static int set_capture(struct prep_config *c, int argc, char **argv, struct ipf_
 	s->records_only = !c->common.output;
 	if (s->records_only)
 		c->common.output = "/dev/null";
-	else if (strcmp(s->records, "-") != 0 && strcmp(s->records, c->common.output) == 0)
+	else if (strcmp(s->records, "-") != 0 && strcmp(s->records, c->common.output) == 0 && !is_device(s->records))
 		return ipf_error_set(err, IPF_USAGE, "--records: \"%s\" is also the trace; choose another file", s->records);
 	if (strcmp(s->records, "-") == 0 && strcmp(c->common.output, "-") == 0)
 		return ipf_error_set(err, IPF_USAGE, "--records -: standard output is the trace's: give -o another FILE");
