@@ -157,7 +157,7 @@ static int pair_by_id(struct pairing *p, const struct gateway_requests *front, c
 	for (size_t b = 0; b < back->count && bad == 0; b++) {
 		const int32_t f = p->front[b] < 0 ? owner_by_id(p, front, &index, &back->list[b], id) : -1;
 		if (f >= 0)
-			assign(p, f, (int32_t)b, id);
+			assign(p, f, (int32_t)b, (int)id);
 	}
 	id_index_release(&index);
 	return bad;

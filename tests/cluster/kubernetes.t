@@ -31,7 +31,7 @@ charted "a PodMonitor" --set podMonitor=true
 charted "a server with an autoscaler" --set server.enabled=true --set server.autoscale.enabled=true --set makefile=autoscale.mk
 run helm template run manifests/chart --set shards=4 --set makefile=lora.mk
 isnt "$status" 0 "chart: shards of another makefile are refused"
-for wrong in shards=x shards=0 shard=4 makefile=nosuch.mk resources=7 run.RATES=4 run.REQUESTS=2000000 results.size=big; do
+for wrong in shards=x shards=0 shard=4 makefile=nosuch.mk resources=7 run.IPF_RATES=4 run.REQUESTS=2000000 results.size=big; do
 	run helm template run manifests/chart --set "$wrong"
 	isnt "$status" 0 "chart: $wrong is refused"
 	contains "$(cat "$ERR")" "at '" "helm says where the value is wrong"
