@@ -25,7 +25,7 @@ for file in "$SHARE"/*.mk; do
 	run make -f "$file"
 	status_is 2 "$name: make without a server ends with 2"
 	is "$(grep -c . "$ERR")" 1 "$name: is told in one line"
-	matches "$(cat "$ERR")" "(URL|URL_A|TWIN) is missing; \"make -f .*$name.mk help\" describes it" "$name: the message names the missing variable"
+	matches "$(cat "$ERR")" "(URL|URL_A|TWIN|CAPTURE) is missing; \"make -f .*$name.mk help\" describes it" "$name: the message names the missing variable"
 	is "$(ls -d "$name" 2>/dev/null)" "" "$name: nothing is made"
 done
 is "$(grep -lE '^ *define|\$\((eval|call)' "$SHARE"/*.mk)" "" "no makefile has macros"
