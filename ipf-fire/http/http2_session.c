@@ -1,6 +1,7 @@
 #include "http/http2_session.h"
 
 #include "array.h"
+#include "http/http2_memory.h"
 
 #include <limits.h>
 #include <nghttp2/nghttp2.h>
@@ -298,30 +299,6 @@ static int copy_body(nghttp2_session *frames, nghttp2_frame *frame, const uint8_
 
 /* ---- opening ---- */
 
-static void *allocate(size_t size, void *data)
-{
-	(void)data;
-	return malloc(size);
-}
-
-static void release(void *memory, void *data)
-{
-	(void)data;
-	free(memory);
-}
-
-static void *allocate_zeroed(size_t count, size_t size, void *data)
-{
-	(void)data;
-	return calloc(count, size);
-}
-
-static void *reallocate(void *memory, size_t size, void *data)
-{
-	(void)data;
-	return realloc(memory, size);
-}
-
 static nghttp2_option *new_options(void)
 {
 	nghttp2_option *o;
@@ -355,10 +332,10 @@ static int open_frames(struct http2_session *s)
 		{NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, WINDOW},
 		{NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, HTTP2_HEADERS_MOST},
 	};
-	nghttp2_mem memory = {NULL, allocate, release, allocate_zeroed, reallocate};
 	nghttp2_option *options = new_options();
 	nghttp2_session_callbacks *callbacks = new_callbacks();
-	bool good = options && callbacks && !nghttp2_session_client_new3(&s->frames, callbacks, s, options, &memory) &&
+	bool good = options && callbacks &&
+	            !nghttp2_session_client_new3(&s->frames, callbacks, s, options, http2_memory()) &&
 	            !nghttp2_submit_settings(s->frames, NGHTTP2_FLAG_NONE, settings, sizeof settings / sizeof *settings) &&
 	            !nghttp2_session_set_local_window_size(s->frames, NGHTTP2_FLAG_NONE, 0, WINDOW);
 	nghttp2_option_del(options);

@@ -23,21 +23,6 @@ static void set_if(json_t *to, const char *name, json_t *value)
 		json_object_set(to, name, value);
 }
 
-/* The four checks, without their figures: the report of the side alone has these. */
-static json_t *verdict_of(const struct verdict_finding *finding)
-{
-	json_t *verdict = json_object(), *checks = json_array();
-	json_object_set_new(verdict, "status", json_string(verdict_status_name(finding->status)));
-	for (size_t i = 0; i < VERDICT_QUESTIONS; i++) {
-		const struct verdict_check *check = &finding->checks[i];
-		json_array_append_new(checks,
-		                      json_pack("{s:s, s:s, s:s}", "name", check->name, "status",
-		                                verdict_status_name(check->status), "detail", shown(check->detail).text));
-	}
-	json_object_set_new(verdict, "checks", checks);
-	return verdict;
-}
-
 static json_t *side_of(const struct comparison *c, int s)
 {
 	const struct run_data *run = c->runs[s];
@@ -58,7 +43,7 @@ static json_t *side_of(const struct comparison *c, int s)
 	set_if(side, "model", json_object_get(records, "model"));
 	set_if(side, "imported", json_object_get(json_object_get(header, "imported"), "tool"));
 	set_if(side, "predicted", run->parts[0].predicted);
-	json_object_set_new(side, "verdict", verdict_of(c->verdicts[s]));
+	json_object_set_new(side, "verdict", verdict_checks_json(c->verdicts[s]));
 	return side;
 }
 

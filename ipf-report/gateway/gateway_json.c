@@ -7,21 +7,6 @@
 #include "stream/provenance.h"
 #include "version.h"
 
-/* The checks without their figures: the report of the side alone has these. */
-static json_t *verdict_of(const struct verdict_finding *finding)
-{
-	json_t *verdict = json_object(), *checks = json_array();
-	json_put_text(verdict, "status", verdict_status_name(finding->status));
-	for (size_t i = 0; i < VERDICT_QUESTIONS; i++) {
-		const struct verdict_check *check = &finding->checks[i];
-		json_array_append_new(checks,
-		                      json_pack("{s:s, s:s, s:s}", "name", check->name, "status",
-		                                verdict_status_name(check->status), "detail", shown(check->detail).text));
-	}
-	json_object_set_new(verdict, "checks", checks);
-	return verdict;
-}
-
 static json_t *side_of(const struct gateway *g, enum gateway_side s)
 {
 	const struct run_data *run = g->runs[s];
@@ -47,7 +32,7 @@ static json_t *side_of(const struct gateway *g, enum gateway_side s)
 	json_put_count(side, "unseen", unseen);
 	json_put_count(side, "begin_unix_ns", requests->begin_ns);
 	json_put_count(side, "end_unix_ns", requests->end_ns);
-	json_object_set_new(side, "verdict", verdict_of(g->verdicts[s]));
+	json_object_set_new(side, "verdict", verdict_checks_json(g->verdicts[s]));
 	return side;
 }
 

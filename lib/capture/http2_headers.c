@@ -1,43 +1,17 @@
 #include "capture/http2_headers.h"
 
+#include "http/http2_memory.h"
+
 #include <nghttp2/nghttp2.h>
 #include <stdlib.h>
-
-/* ---- memory, which passes through lib/memory.h ---- */
-
-static void *allocate(size_t size, void *data)
-{
-	(void)data;
-	return malloc(size);
-}
-
-static void release(void *memory, void *data)
-{
-	(void)data;
-	free(memory);
-}
-
-static void *allocate_zeroed(size_t count, size_t size, void *data)
-{
-	(void)data;
-	return calloc(count, size);
-}
-
-static void *reallocate(void *memory, size_t size, void *data)
-{
-	(void)data;
-	return realloc(memory, size);
-}
 
 /* ---- blocks ---- */
 
 static bool open_inflater(struct http2_headers *h)
 {
-	/* inflaters keep its address */
-	static nghttp2_mem memory = {NULL, allocate, release, allocate_zeroed, reallocate};
 	if (h->inflater)
 		return true;
-	return nghttp2_hd_inflate_new2(&h->inflater, &memory) == 0 &&
+	return nghttp2_hd_inflate_new2(&h->inflater, http2_memory()) == 0 &&
 	       nghttp2_hd_inflate_change_table_size(h->inflater, HTTP2_TABLE_MOST) == 0;
 }
 

@@ -1108,3 +1108,17 @@ json_t *verdict_json(struct verdict *v)
 	json_decref(checks);
 	return verdict;
 }
+
+json_t *verdict_checks_json(const struct verdict_finding *finding)
+{
+	json_t *verdict = json_object(), *checks = json_array();
+	json_object_set_new(verdict, "status", json_string(verdict_status_name(finding->status)));
+	for (size_t i = 0; i < VERDICT_QUESTIONS; i++) {
+		const struct verdict_check *check = &finding->checks[i];
+		json_array_append_new(checks,
+		                      json_pack("{s:s, s:s, s:s}", "name", check->name, "status",
+		                                verdict_status_name(check->status), "detail", shown(check->detail).text));
+	}
+	json_object_set_new(verdict, "checks", checks);
+	return verdict;
+}

@@ -112,6 +112,8 @@ const struct verdict_finding *verdict_judge(struct verdict *v);
 /* {"status": …, "predicted": true if it is, "checks": [{"name", "status", "detail", "cause" unless OK, …figures}]};
  * new. NULL: out of memory. */
 json_t *verdict_json(struct verdict *v);
+/* The same without figures and causes, safe to show: for a report on two runs, whose own reports have these. New. */
+json_t *verdict_checks_json(const struct verdict_finding *finding);
 
 const char *verdict_status_name(enum verdict_status status); /* "OK", "DOUBTFUL", "INVALID", "UNKNOWN", "N/A" */
 /* The statuses in words. */
