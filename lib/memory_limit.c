@@ -8,7 +8,8 @@
 /* Enough for the containers that are full at the same time, and for buffers. */
 #define SHARES 6
 
-static size_t limit; /* 0: not set yet */
+static size_t limit; /* 0: not set */
+static size_t most_by_default = SIZE_MAX;
 
 /* The limit of a container; UINT64_MAX: there is none. */
 static uint64_t group_memory(void)
@@ -32,7 +33,14 @@ size_t memory_limit(void)
 	limit = (size_t)((all < group ? all : group) / 4);
 	if (limit < MEMORY_LIMIT_LEAST)
 		limit = MEMORY_LIMIT_LEAST;
+	if (limit > most_by_default)
+		limit = most_by_default;
 	return limit;
+}
+
+void memory_limit_default_at_most(size_t bytes)
+{
+	most_by_default = bytes;
 }
 
 void memory_limit_set(size_t bytes)

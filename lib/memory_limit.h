@@ -14,6 +14,8 @@
 /* In bytes. By default a quarter of the machine's memory, or of that which its control group leaves to the process. */
 size_t memory_limit(void);
 void memory_limit_set(size_t bytes); /* 0: the default */
+/* Lowers the default, for a program on a machine that has other work. To be called before the default is taken. */
+void memory_limit_default_at_most(size_t bytes);
 /* The bytes that one container may have in memory. */
 size_t memory_limit_share(void);
 

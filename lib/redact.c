@@ -260,6 +260,12 @@ static bool is_public_param(const char *name, size_t len)
 	return false;
 }
 
+bool redact_value_is_credential(struct slice value)
+{
+	return (value.len > 7 && strncasecmp(value.data, "bearer ", 7) == 0) ||
+	       (value.len > 6 && strncasecmp(value.data, "basic ", 6) == 0);
+}
+
 bool redact_param_is_public(const char *key)
 {
 	if (*key != '/')

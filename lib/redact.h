@@ -27,6 +27,8 @@ bool redact_header_is_public(const char *name, size_t len);
 bool redact_header_is_credential(const char *name, size_t len);
 /* May it carry one, by a word in its name such as "key" or "token"? For headers that a user asks to keep. */
 bool redact_header_may_be_credential(const char *name, size_t len);
+/* Is the value a credential by its own words, in whatever header: "Bearer …" or "Basic …"? */
+bool redact_value_is_credential(struct slice value);
 /* Is the value of a body parameter with this name known to be harmless? If `key` begins with a slash, it is a JSON
  * Pointer, all of whose parts must be. */
 bool redact_param_is_public(const char *key);

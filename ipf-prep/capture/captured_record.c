@@ -6,16 +6,9 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 /* Headers that tell requests apart or explain the answer; those of the request if the answer has none. */
 static const char *const always_kept[] = {"x-request-id", "request-id", "traceparent"};
-
-static bool is_bearer(struct slice value)
-{
-	return (value.len > 7 && strncasecmp(value.data, "bearer ", 7) == 0) ||
-	       (value.len > 6 && strncasecmp(value.data, "basic ", 6) == 0);
-}
 
 static void put_header(struct jout *w, const char *name, struct slice value)
 {
@@ -32,7 +25,8 @@ static void put_header(struct jout *w, const char *name, struct slice value)
 	if (text)
 		redact_value(text, &clean);
 	jout_key(w, name);
-	jout_string(w, is_bearer(value) || !text || clean.failed ? slice_of(REDACTED) : buffer_all(&clean));
+	jout_string(w,
+	            redact_value_is_credential(value) || !text || clean.failed ? slice_of(REDACTED) : buffer_all(&clean));
 	buffer_release(&clean);
 	free(text);
 }

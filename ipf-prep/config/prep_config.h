@@ -122,7 +122,7 @@ struct prep_config {
 	{                                                                                                                  \
 		.kind = OPTION_PARSED, .name = "memory", .argument = "SIZE", .offset = offsetof(type_, member_),               \
 		.help = "take at most about SIZE of memory, and keep the rest of the data in temporary files (default: a "     \
-				"quarter of the machine's memory, at least 256MiB)",                                                   \
+				"quarter of the machine's memory, at least 256MiB; of captures, 128MiB)",                              \
 		.parse = prep_config_parse_memory, .unshaping = true                                                           \
 	}
 int prep_config_parse_memory(const char *value, void *variable, struct ipf_error *err);

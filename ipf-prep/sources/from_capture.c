@@ -19,6 +19,7 @@
 #include "capture/traffic_counts.h"
 #include "header_field.h"
 #include "json/jout.h"
+#include "memory_limit.h"
 #include "redact.h"
 #include "safe_text.h"
 #include "sources/logged_exchange.h"
@@ -29,10 +30,10 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
-#define BODIES_MOST ((size_t)192 << 20) /* all exchanges in progress together */
-#define PORTS_MOST  64
+#define BODIES_MOST  ((size_t)192 << 20) /* all exchanges in progress together */
+#define SORTING_MOST ((size_t)128 << 20) /* by default: a machine with a capture often has other work */
+#define PORTS_MOST   64
 
 /* In the order in which they are tried. */
 static const char *const session_headers[] = {"x-session-id", "x-session", "session-id", "session_id",
@@ -73,7 +74,7 @@ static bool parse_body(struct capture_state *s, struct slice body)
 static bool is_harmless(struct slice value)
 {
 	return value.len && safe_text_is_safe(value) && !memmem(value.data, value.len, "://", 3) &&
-	       !(value.len > 7 && strncasecmp(value.data, "bearer ", 7) == 0);
+	       !redact_value_is_credential(value);
 }
 
 static struct slice session_of(const struct capture_state *s, const struct captured *x)
@@ -280,6 +281,7 @@ static int open_state(void *opened, const struct source_settings *settings, stru
 	struct capture_state *s = opened;
 	s->settings = settings->capture;
 	s->snaplen = s->dropped = s->t0_unix_ns = IPF_ABSENT;
+	memory_limit_default_at_most(SORTING_MOST);
 	if (read_ports(s, err) < 0 || check_headers(s->settings, err) < 0 ||
 	    known_apis_open(&s->apis, &s->settings->apis, err) < 0)
 		return -1;
