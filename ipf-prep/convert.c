@@ -2,6 +2,8 @@
 
 #include "absent.h"
 #include "clock.h"
+#include "json/json_put.h"
+#include "shape/checked_requests.h"
 #include "shape/request_batch.h"
 #include "shape/selection.h"
 #include "sources/source_reader.h"
@@ -70,6 +72,19 @@ static void set_repeats(json_t *end, const struct prompt_repeats *r)
 		                    json_pack("{s:I, s:I}", "requests", (json_int_t)r->repeated, "most", (json_int_t)r->most));
 }
 
+static void set_checked(json_t *end, const struct checked_counts *checked)
+{
+	if (checked->canaries) {
+		json_t *canaries = json_object();
+		json_object_set_new(canaries, "requests", json_integer((json_int_t)checked->canaries));
+		json_put_count(canaries, "input_tokens", checked->input_tokens);
+		json_put_count(canaries, "output_tokens", checked->output_tokens);
+		json_object_set_new(end, "canaries", canaries);
+	}
+	if (checked->repeats)
+		json_object_set_new(end, "repeats", json_pack("{s:I}", "requests", (json_int_t)checked->repeats));
+}
+
 /* Which records and members of which file are not in the trace. */
 static void set_notes(json_t *end, const struct record_notes *notes)
 {
@@ -101,6 +116,7 @@ static json_t *make_trailer(const struct prep_config *c, const struct source_rea
 	if (counts->shift_ns)
 		json_object_set_new(end, "shift_ns", json_integer((json_int_t)counts->shift_ns));
 	set_repeats(end, &counts->repeats);
+	set_checked(end, &counts->checked);
 	prompt_reuse_find(&counts->reuse, counts->input_tokens, &reuse);
 	if (!c->query.given) /* a ranking model reads each input behind the query */
 		schedule_reuse_to_json(&reuse, end);
@@ -205,6 +221,16 @@ static void begin_progress(const struct prep_config *c, struct progress *progres
 	              c->common.quiet || progress_is_left(c->common.output, false, c->common.progress));
 }
 
+static bool is_given(const struct share_or_count *option)
+{
+	return option->share > 0 || option->count > 0;
+}
+
+static bool checks_answers(const struct prep_config *c)
+{
+	return is_given(&c->canaries) || is_given(&c->repeats);
+}
+
 /* Reads everything into the sink. */
 static int write_requests(const struct prep_config *c, struct line_sink *lines, const struct input_paths *paths,
                           struct source_reader *reading, struct selection_counts *counts, struct ipf_error *err)
@@ -213,8 +239,10 @@ static int write_requests(const struct prep_config *c, struct line_sink *lines, 
 	struct trace_renderer renderer = {0};
 	struct media_store media;
 	struct request_batch batch;
+	struct checked_requests checked;
 	request_batch_init(&batch, c, &lines->sink);
-	struct request_sink *to = c->batch.given ? &batch.sink : &lines->sink;
+	checked_requests_init(&checked, c, &counts->checked, &lines->sink);
+	struct request_sink *to = c->batch.given ? &batch.sink : checks_answers(c) ? &checked.sink : &lines->sink;
 	int status = open_media(&media, c, paths, &names, err);
 	if (status == 0)
 		status = trace_renderer_init(&renderer, c, to, &media, counts, err);
@@ -222,6 +250,9 @@ static int write_requests(const struct prep_config *c, struct line_sink *lines, 
 		status = read_requests(c, &renderer, paths, reading, counts, err);
 	if (status == 0)
 		status = request_batch_finish(&batch, err);
+	if (status == 0)
+		status = checked_requests_finish(&checked, err);
+	checked_requests_release(&checked);
 	request_batch_release(&batch);
 	trace_renderer_release(&renderer);
 	if (media_store_close(&media, err) < 0)
@@ -343,6 +374,24 @@ static void note_repeats(const struct prompt_repeats *r)
 		(long long)r->most);
 }
 
+/* Shares of a short trace may give none. */
+static void note_checked(const struct prep_config *c, const struct selection_counts *counts)
+{
+	const struct checked_counts *checked = &counts->checked;
+	if (is_given(&c->canaries) && !checked->canaries)
+		fprintf(stderr, "ipf-prep: --canaries: no canary is among %lld requests; use --canaries N\n",
+		        (long long)counts->requests);
+	if (is_given(&c->repeats) && !checked->repeats)
+		fputs(
+			"ipf-prep: --repeats: no request is marked; those with a session, token ids or a list as tags cannot be\n",
+			stderr);
+	if (c->common.verbose && checked->canaries)
+		fprintf(stderr, "ipf-prep: %lld canaries, %.2g%% of all requests and %.2g%% of their input tokens\n",
+		        (long long)checked->canaries,
+		        100 * (double)checked->canaries / (double)(checked->canaries + counts->requests),
+		        100 * (double)checked->input_tokens / ((double)checked->input_tokens + (double)counts->input_tokens));
+}
+
 static int no_requests(const struct prep_config *c, const struct source_reader *reading,
                        const struct selection_counts *counts, struct ipf_error *err)
 {
@@ -386,6 +435,7 @@ static int report(const struct prep_config *c, const struct source_reader *readi
 	if (!c->common.quiet && counts->requests > 0) {
 		note_shortfall(c, reading, counts);
 		note_repeats(&counts->repeats);
+		note_checked(c, counts);
 	}
 	if (c->strict && record_notes_any(&reading->notes))
 		return ipf_error_set(err, IPF_INPUT, "not all data is in the trace (--strict)");

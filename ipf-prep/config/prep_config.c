@@ -303,6 +303,41 @@ static bool is_given(const struct prep_config *c, const struct capture_option *o
 	return option->list ? ((const struct string_list *)at)->count > 0 : *(const char *const *)at != NULL;
 }
 
+static bool makes_canaries(const struct prep_config *c)
+{
+	return strcmp(c->format->name, "canaries") == 0;
+}
+
+/* A canary needs a text of its own. */
+static int check_canaries(const struct prep_config *c, struct ipf_error *err)
+{
+	const bool all = makes_canaries(c);
+	const char *option = c->canaries.share > 0 || c->canaries.count ? "--canaries" : "canaries";
+	const struct {
+		const char *name;
+		bool given;
+	} others[] = {{"--output-tokens", c->output.given},
+	              {"--prefixes", c->prefixes.count > 0},
+	              {"--system", c->system != NULL},
+	              {"--profile", c->profile != PROFILE_NONE},
+	              {"--canaries", c->canaries.share > 0 || c->canaries.count},
+	              {"--batch", c->batch.given},
+	              {"--images, --audio and --video", media_options_given(&c->media)}};
+	if (c->repeat_logprobs && !(c->repeats.share > 0) && !c->repeats.count)
+		return ipf_error_set(err, IPF_USAGE, "--repeat-logprobs: requires --repeats");
+	for (size_t i = 0; all && i < sizeof others / sizeof *others; i++)
+		if (others[i].given)
+			return refuse(c, others[i].name, "has prompts and answers of its own", err);
+	if (!all && !(c->canaries.share > 0) && !c->canaries.count)
+		return 0;
+	if (c->batch.given)
+		return ipf_error_set(err, IPF_USAGE, "--canaries: cannot be combined with --batch");
+	if (c->prompt == PROMPT_IDS || c->prompt == PROMPT_NONE)
+		return ipf_error_set(err, IPF_USAGE, "%s: requires --prompt messages or text, got %s", option,
+		                     prompt_form_names[c->prompt]);
+	return 0;
+}
+
 /* Options making no sense for this format are refused rather than ignored. */
 static int check_format(const struct prep_config *c, struct ipf_error *err)
 {
@@ -479,6 +514,7 @@ static int open_format(struct prep_config *c, size_t files, struct ipf_error *er
 		.prefixes = &c->prefixes,
 		.groups = c->groups,
 		.hit_rate = c->hit_rate,
+		.completion = c->prompt == PROMPT_TEXT,
 		.template_tokens = chat_template_tokens(&c->template, 1, false),
 		.like = c->mix.count ? &c->mix : NULL,
 		.like_scale = isnan(c->scale) ? 1 : c->scale,
@@ -491,7 +527,7 @@ static int open_format(struct prep_config *c, size_t files, struct ipf_error *er
 		c->scale = NAN; /* the arrivals are made at this rate */
 	c->traits = format->traits_of ? format->traits_of(c->format_state) : format->traits;
 	c->hold_all = (c->traits & GATHERS) || ((c->traits & HAS_TIMES) && files > 1) || c->dequantise || !isnan(c->scale);
-	return check_format(c, err);
+	return check_canaries(c, err) < 0 ? -1 : check_format(c, err);
 }
 
 /* The provenance of a file describing the format; built-in ones have no folder or ending in their path. */

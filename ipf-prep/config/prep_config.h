@@ -18,6 +18,7 @@
 #include "config/slo_rules.h"
 #include "draft/distribution.h"
 #include "draft/prefix_groups.h"
+#include "draft/random_places.h"
 #include "draft/share_list.h"
 #include "media/media_options.h"
 #include "sources/source.h"
@@ -80,6 +81,8 @@ struct prep_config {
 	struct class_parts class_parts;  /* parts of their requests */
 	struct traffic_mix mix;          /* --like: its files, read by prep_config_open */
 	struct slo_rules slo;
+	struct share_or_count canaries, repeats;
+	bool repeat_logprobs;
 	double scale; /* NAN: as recorded */
 	bool dequantise;
 	const char *tokenizer;

@@ -100,6 +100,20 @@ static int parse_slo(const char *value, void *variable, struct ipf_error *err)
 	return slo_rules_add(variable, value, err);
 }
 
+static int parse_canaries(const char *value, void *variable, struct ipf_error *err)
+{
+	const struct share_or_count *option = variable;
+	if (share_or_count_parse(variable, value, err) < 0)
+		return -1;
+	return option->share <= 0.5 ? 0
+	                            : ipf_error_set(err, IPF_USAGE, "expected at most half of the requests, got %s", value);
+}
+
+static int parse_repeats(const char *value, void *variable, struct ipf_error *err)
+{
+	return share_or_count_parse(variable, value, err);
+}
+
 static int parse_prefixes(const char *value, void *variable, struct ipf_error *err)
 {
 	return prefix_groups_parse(variable, value, err);
@@ -236,6 +250,15 @@ static const struct option_spec specs[] = {
 	O(OPTION_FILE, 0, "media-root", "FOLDER", media_root,
       "read image, audio and video files named in the data from FOLDER (default: the folder of the first FILE)"),
 
+	OPTION_HEADING("Checking answers"),
+	PARSED(0, "canaries", "SHARE|N", canaries, parse_canaries,
+           "mix in requests with known answers at random places: this share of all requests (1%), or this number (50)"),
+	PARSED(0, "repeats", "SHARE|N", repeats, parse_repeats,
+           "mark this share or number of the requests without a session, at temperature 0, for comparing their answers "
+           "alone and under load"),
+	O(OPTION_FLAG, 0, "repeat-logprobs", NULL, repeat_logprobs,
+      "with --repeats: request the five most likely tokens with their log probabilities"),
+
 	OPTION_HEADING("Models and objectives"),
 	PARSED(0, "models", "NAME=SHARE,…", models, parse_models,
            "assign models to requests or sessions at random, in these shares"),
@@ -307,7 +330,8 @@ const struct program prep_program = {
 			   "FILE is a file (plain, or compressed with gzip, zstd, xz or bzip2), a folder,\n"
 			   "an archive (tar, zip, 7z), a file in an archive (a.tar.gz:dir/b.json), or an\n"
 			   "address (https://…, hf://datasets/OWNER/NAME/PATH). Without FILE, or for \"-\",\n"
-			   "ipf-prep reads standard input. The sources synthetic and prefix read no file.\n"
+			   "ipf-prep reads standard input. The sources synthetic, prefix and canaries read\n"
+			   "no file.\n"
 			   "\n"
 			   "  ipf-prep sharegpt ShareGPT_V3.json -n 1000 --max-input 1024 -o chat.trace.zst\n"
 			   "  ipf-prep azure Azure_conv.csv --from 10m --to 20m -o azure.trace.zst\n"

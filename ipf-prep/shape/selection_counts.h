@@ -23,6 +23,12 @@ struct length_error {
 	int64_t by_size[RESIDUALS_MAX + 1];
 };
 
+/* Requests whose answers are checked (checked_requests.h). The canaries are in none of the other counts. */
+struct checked_counts {
+	int64_t canaries, repeats;
+	int64_t input_tokens, output_tokens; /* the canaries' tokens; IPF_ABSENT: more than can be counted */
+};
+
 struct selection_counts {
 	int64_t units; /* written sessions and single requests */
 	int64_t requests;
@@ -35,6 +41,7 @@ struct selection_counts {
 	struct arrival_pace pace;
 	struct prompt_repeats repeats;
 	struct prompt_reuse reuse;
+	struct checked_counts checked;
 	struct length_error residual; /* prompts made or fitted with a model's tokenizer */
 	struct reason {
 		const char *why; /* a literal */

@@ -79,6 +79,8 @@ static bool makes_text(const struct prep_config *config)
 
 static bool fits_lengths(const struct prep_config *config)
 {
+	if (config->format->kind == SOURCE_GENERATED)
+		return false;
 	return config->input.distribution.kind != DISTRIBUTION_DATASET ||
 	       (config->output.distribution.kind != DISTRIBUTION_DATASET && !config->first_turn_only);
 }
@@ -157,10 +159,16 @@ static struct draft_message *resizable_message(struct draft *work)
 	return NULL;
 }
 
+/* Are lengths those of the draft, rather than drawn here? */
+static bool keeps_lengths(const struct prep_config *config, const struct distribution_option *option)
+{
+	return option->distribution.kind == DISTRIBUTION_DATASET || config->format->kind == SOURCE_GENERATED;
+}
+
 /* Brings the prompt to a length from --input-tokens. */
 static void fit_input(struct trace_renderer *r, const struct draft *d, size_t turn)
 {
-	if (r->config->input.distribution.kind == DISTRIBUTION_DATASET)
+	if (keeps_lengths(r->config, &r->config->input))
 		return;
 	struct rng drawn = rng_for(r, "input-tokens", d, turn), filler = rng_for(r, "extend", d, turn);
 	int64_t target = distribution_draw(&r->config->input.distribution, &drawn);
@@ -232,12 +240,6 @@ static void put_prefix(struct trace_renderer *r, const struct draft *d, size_t t
 	} else {
 		prepend_message(work, ROLE_SYSTEM, buffer_all(prefix));
 	}
-}
-
-/* Are lengths those of the draft, rather than drawn here? */
-static bool keeps_lengths(const struct prep_config *config, const struct distribution_option *option)
-{
-	return option->distribution.kind == DISTRIBUTION_DATASET || config->format->kind == SOURCE_GENERATED;
 }
 
 /* The length of a synthetic prompt. */

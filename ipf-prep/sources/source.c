@@ -45,6 +45,7 @@
 	F(trace, TRACE) \
 	F(text, DATASET) \
 	F(synthetic, GENERATED) \
+	F(canaries, GENERATED) \
 	F(prefix, GENERATED)
 /* clang-format on */
 

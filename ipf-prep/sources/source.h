@@ -126,6 +126,7 @@ struct source_settings {
 	double hit_rate;                      /* NAN: not given */
 	const struct traffic_mix *like;       /* models to make requests by; NULL: not given */
 	double like_scale;                    /* times their rate */
+	bool completion;                      /* prompts are texts to complete */
 	int64_t template_tokens;              /* that the chat template adds to a prompt; part of its length */
 };
 

@@ -106,7 +106,7 @@ while read -r source; do
 		--dequantise "--field prompt=/x" "--failed drop" "--preset vllm-sharegpt"; do
 		refused=listed
 		# shellcheck disable=SC2046,SC2086 # an option and its argument, perhaps a file
-		"$prep" "$source" $([ "$source" = synthetic ] || [ "$source" = prefix ] || echo a.csv) $option -q -n 2 2>&1 >/dev/null |
+		"$prep" "$source" $(case $source in synthetic | prefix | canaries) ;; *) echo a.csv ;; esac) $option -q -n 2 2>&1 >/dev/null |
 			grep -v "has sessions only with" | grep -q "^ipf-prep: ${option%% *}: format $source " && refused=missing
 		told=missing
 		grep -q -- "^      ${option%% *}\b" help && told=listed
