@@ -14,10 +14,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Canaries have a template that lets their answers end by themselves. */
+enum { EVERY, FREE, TEMPLATES };
+
 struct body_renderer {
-	struct body_template template;
-	char *model;         /* JSON; NULL: the trace's */
-	char *default_model; /* JSON; of requests without one; NULL */
+	struct body_template templates[TEMPLATES];
+	const struct body_template *template; /* of the request at hand */
+	char *model;                          /* JSON; NULL: the trace's */
+	char *default_model;                  /* JSON; of requests without one; NULL */
 	bool measure_prompt, live;
 	int64_t prompt_bytes;
 	struct prompt prompt, outer; /* `outer` holds the messages a PART_EACH iterates over */
@@ -60,7 +64,12 @@ int body_renderer_new(struct body_renderer **renderer, json_t *request, const st
 	r->live = options->live;
 	r->protobuf = options->protobuf;
 	r->message_type = options->message;
-	int result = body_template_compile(&r->template, request, options, err);
+	struct body_renderer_options free_end = *options;
+	free_end.free_end = true;
+	r->template = &r->templates[EVERY];
+	int result = body_template_compile(&r->templates[EVERY], request, options, err);
+	if (result == 0)
+		result = body_template_compile(&r->templates[FREE], request, &free_end, err);
 	if (result == 0 && options->model && !(r->model = quote_text(options->model, "")))
 		result = ipf_error_set(err, IPF_USAGE, "--model: not UTF-8");
 	if (result == 0)
@@ -74,7 +83,8 @@ void body_renderer_free(struct body_renderer *r)
 {
 	if (!r)
 		return;
-	template_part_release(&r->template.body);
+	template_part_release(&r->templates[EVERY].body);
+	template_part_release(&r->templates[FREE].body);
 	free(r->model);
 	free(r->default_model);
 	prompt_release(&r->prompt);
@@ -510,7 +520,7 @@ static void write_own(const struct filling *f, bool first, struct buffer *body)
 
 static int write_inside(struct filling *f, const struct template_part *p, struct buffer *body)
 {
-	bool first = true, whole = p == &f->r->template.body && f->q->body.data;
+	bool first = true, whole = p == &f->r->template->body && f->q->body.data;
 	buffer_byte(body, p->kind == PART_MAP ? '{' : '[');
 	for (size_t i = 0; i < p->count; i++) {
 		const struct template_part *inner = &p->parts[i];
@@ -733,9 +743,9 @@ static int write_part(struct filling *f, const struct template_part *p, struct b
 /* Inputs are ranked for a query: both the API and the request have one, or neither. */
 static int check_query(const struct body_renderer *r, const struct trace_request *q, struct ipf_error *err)
 {
-	if (q->query.data && !r->template.carries[FIELD_QUERY])
+	if (q->query.data && !r->template->carries[FIELD_QUERY])
 		return ipf_error_set(err, IPF_INPUT, "query: this API does not rank inputs for a query");
-	if (!q->query.data && r->template.carries[FIELD_QUERY])
+	if (!q->query.data && r->template->carries[FIELD_QUERY])
 		return ipf_error_set(err, IPF_INPUT, "query: missing: this API ranks inputs for a query");
 	return 0;
 }
@@ -748,10 +758,10 @@ static int check_own(struct filling *f)
 		return 0;
 	if (jdoc_parse(&r->own, f->q->body.data, f->q->body.len, f->err) < 0)
 		return -1;
-	if (r->template.body.kind != PART_MAP)
+	if (r->template->body.kind != PART_MAP)
 		return ipf_error_set(f->err, IPF_INPUT, "body: the body of this API takes no further members");
-	for (size_t i = 0; i < r->template.body.count; i++) {
-		const struct template_part *p = &r->template.body.parts[i];
+	for (size_t i = 0; i < r->template->body.count; i++) {
+		const struct template_part *p = &r->template->body.parts[i];
 		if (p->kind != PART_RAW && own_member(f, p) != JDOC_NONE)
 			return ipf_error_set(f->err, IPF_INPUT, "body: %.*s: other members of the request set it",
 			                     (int)strlen(p->key) - 1, p->key);
@@ -759,11 +769,21 @@ static int check_own(struct filling *f)
 	return 0;
 }
 
+/* Do the tags mark a request with a known answer (ipf-trace(5))? The document is scratch. */
+static bool is_canary(struct jdoc *doc, struct slice tags)
+{
+	struct ipf_error ignored = {0};
+	static const char name[] = "\"canary\"";
+	return tags.data && memmem(tags.data, tags.len, name, sizeof name - 1) &&
+	       jdoc_parse(doc, tags.data, tags.len, &ignored) == 0 && jdoc_get(doc, JDOC_ROOT, "canary") != JDOC_NONE;
+}
+
 int body_renderer_check(struct body_renderer *r, const struct trace_request *q, struct ipf_error *err)
 {
 	static const enum template_field prompts[] = {FIELD_MESSAGES,         FIELD_PROMPT, FIELD_PROMPT_TEXT,
 	                                              FIELD_PROMPT_TOKEN_IDS, FIELD_INPUTS, FIELD_INPUT_TEXTS};
-	const bool *carries = r->template.carries;
+	r->template = &r->templates[is_canary(&r->own, q->tags) ? FREE : EVERY];
+	const bool *carries = r->template->carries;
 	struct filling f = {.r = r, .q = q, .err = err};
 	bool wanted = false, carried = false;
 	for (size_t i = 0; i < sizeof prompts / sizeof *prompts; i++) {
@@ -809,14 +829,14 @@ int body_renderer_render(struct body_renderer *r, const struct trace_request *q,
 	struct filling f = {.r = r, .q = q, .context = context, .err = err};
 	if (body_renderer_check(r, q, err) < 0)
 		return -1;
-	struct buffer *json = r->protobuf || r->template.form ? &r->json : body;
+	struct buffer *json = r->protobuf || r->template->form ? &r->json : body;
 	buffer_clear(json);
-	if ((r->template.carries[FIELD_AGENT] || r->template.carries[FIELD_PARENT_AGENT]) &&
+	if ((r->template->carries[FIELD_AGENT] || r->template->carries[FIELD_PARENT_AGENT]) &&
 	    !agent_names_find(&r->agents, q->session, q->tags))
 		return ipf_error_memory(err);
 	r->prompt_bytes = IPF_ABSENT;
-	if (write_part(&f, &r->template.body, json) < 0 || err->kind ||
-	    (r->protobuf && encode_protobuf(r, body, err) < 0) || (r->template.form && encode_form(r, body, err) < 0))
+	if (write_part(&f, &r->template->body, json) < 0 || err->kind ||
+	    (r->protobuf && encode_protobuf(r, body, err) < 0) || (r->template->form && encode_form(r, body, err) < 0))
 		return -1;
 	bool failed = body->failed || r->prompt.messages.failed || r->outer.messages.failed || r->scratch.failed;
 	return failed ? ipf_error_memory(err) : 0;
@@ -824,12 +844,12 @@ int body_renderer_render(struct body_renderer *r, const struct trace_request *q,
 
 bool body_renderer_can_continue(const struct body_renderer *r)
 {
-	return r->template.carries[FIELD_PREVIOUS];
+	return r->template->carries[FIELD_PREVIOUS];
 }
 
 bool body_renderer_sends_messages(const struct body_renderer *r)
 {
-	return r->template.carries[FIELD_MESSAGE];
+	return r->template->carries[FIELD_MESSAGE];
 }
 
 void body_renderer_continue(struct body_renderer *r, struct slice id)
@@ -839,12 +859,12 @@ void body_renderer_continue(struct body_renderer *r, struct slice id)
 
 struct slice body_renderer_json(const struct body_renderer *r)
 {
-	return r->protobuf || r->template.form ? buffer_all(&r->json) : (struct slice){0};
+	return r->protobuf || r->template->form ? buffer_all(&r->json) : (struct slice){0};
 }
 
 int64_t body_renderer_asked_outputs(const struct body_renderer *r, const struct trace_request *q)
 {
-	int64_t limit = r->template.outputs_limit;
+	int64_t limit = r->template->outputs_limit;
 	return limit != IPF_ABSENT && q->inputs_count != IPF_ABSENT && limit < q->inputs_count ? limit : IPF_ABSENT;
 }
 

@@ -6,7 +6,7 @@
  * A text in the template beginning with "$" names a field; a map with a member $first, $json, $each or $values is an
  * operator (ipf-api(5) lists them all). A member or element whose field is absent is left out. "$$" at the beginning
  * stands for "$". The template's "stream" or "whole" is merged into its "body", then "exact_output" if requested, then
- * the user's parameters.
+ * the user's parameters. A canary's body (tags.canary) has no member of "exact_output", so that its answer can end.
  *
  * Prompts are converted to the form the API takes: $messages of a `prompt` is one user message; $prompt of `messages`
  * is their contents with a blank line between two; $prompt of `prompt_token_ids` is the list ($prompt_text is never a
@@ -28,6 +28,7 @@ struct body_renderer_options {
 	const char *model; /* instead of the trace's; NULL: the trace's */
 	json_t *params;    /* borrowed: members added to the body unchanged; NULL: none */
 	bool exact_output, streamed;
+	bool free_end;       /* answers end by themselves: members of exact_output are left out, of `params` as well */
 	bool live;           /* later turns of a session continue the server's answers */
 	bool measure_prompt; /* for body_renderer_prompt_bytes */
 	const struct protobuf_schema

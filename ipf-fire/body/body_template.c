@@ -290,14 +290,25 @@ static json_t *param_part(json_t *value)
 	return bad ? NULL : part;
 }
 
+/* Is this one of the members of "exact_output", at any depth? */
+static bool forces_length(json_t *exact, const char *key)
+{
+	const char *name;
+	json_t *inner;
+	json_object_foreach(exact, name, inner) if (strcmp(name, key) == 0 || forces_length(inner, key)) return true;
+	return false;
+}
+
 /* Adds the user's parameters at the place the API names, or at the JSON Pointer a KEY with a slash is. */
-static int add_params(json_t *body, json_t *request, json_t *params, struct ipf_error *err)
+static int add_params(json_t *body, json_t *request, const struct body_renderer_options *options, struct ipf_error *err)
 {
 	const char *home = json_string_value(json_object_get(request, "params")), *key;
 	json_t *value;
-	json_object_foreach(params, key, value)
+	json_object_foreach(options->params, key, value)
 	{
 		const char *slash = *key == '/' ? strrchr(key, '/') : NULL;
+		if (options->free_end && forces_length(json_object_get(request, "exact_output"), slash ? slash + 1 : key))
+			continue;
 		json_t *map = slash ? map_at(body, key, (size_t)(slash - key))
 		                    : map_at(body, home ? home : "", home ? strlen(home) : 0);
 		if (!map)
@@ -318,11 +329,11 @@ static json_t *merge(json_t *request, const struct body_renderer_options *option
 		return NULL;
 	}
 	int bad = mode ? json_object_update_recursive(body, mode) : 0;
-	if (options->exact_output)
+	if (options->exact_output && !options->free_end)
 		bad |= json_object_update_recursive(body, exact);
 	if (!body || bad)
 		ipf_error_memory(err);
-	if (!body || bad || add_params(body, request, options->params, err) < 0) {
+	if (!body || bad || add_params(body, request, options, err) < 0) {
 		json_decref(body);
 		return NULL;
 	}

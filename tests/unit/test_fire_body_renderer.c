@@ -185,6 +185,22 @@ static void test_exact_output_and_parameters(void **state)
 	json_decref(c.options.params);
 }
 
+static void test_the_answer_of_a_canary_ends_by_itself(void **state)
+{
+	struct case_ c = {.request = chat_api, .options = {.exact_output = true, .params = json_object()}, .q = chat("[]")};
+	struct ipf_error err = {0};
+	(void)state;
+	assert_int_equal(body_renderer_add_param(c.options.params, "ignore_eos=true", &err), 0);
+	assert_int_equal(body_renderer_add_param(c.options.params, "top_p=1", &err), 0);
+	c.q.tags = text("{\"canary\":{\"kind\":\"copy\",\"answer\":\"A\"}}");
+	c.q.body = text("{\"temperature\":0}");
+	assert_body(&c, "{\"messages\":[],\"max_tokens\":16,\"stream\":false,\"top_p\":1,\"temperature\":0}");
+	c.q.tags = text("[\"canary\"]");
+	assert_body(&c, "{\"messages\":[],\"max_tokens\":16,\"stream\":false,\"ignore_eos\":true,\"min_tokens\":16,"
+	                "\"top_p\":1,\"temperature\":0}");
+	json_decref(c.options.params);
+}
+
 static void test_parameters_that_take_from_the_request(void **state)
 {
 	struct case_ c = {.request = completions_api, .options = {.params = json_object()}, .q = chat("[]")};
@@ -404,6 +420,7 @@ int main(void)
 		cmocka_unit_test(test_absent_fields_are_left_out),
 		cmocka_unit_test(test_the_command_line_s_model_wins),
 		cmocka_unit_test(test_exact_output_and_parameters),
+		cmocka_unit_test(test_the_answer_of_a_canary_ends_by_itself),
 		cmocka_unit_test(test_parameters_that_take_from_the_request),
 		cmocka_unit_test(test_parameters_that_are_none),
 		cmocka_unit_test(test_templates_nest_and_escape),
