@@ -208,9 +208,27 @@ static int count_closed(const struct schedule_builder *builder, const struct sta
 	return 0;
 }
 
-/* The head number i of a stage. */
-static int64_t head_of(const struct stage_layout *layout, int64_t i)
+/* One request at a time. choose_alone() says which. */
+static int count_alone(const struct schedule_builder *builder, const struct stage *stage, struct stage_layout *layout,
+                       struct schedule_stage *s, struct ipf_error *err)
 {
+	if (!builder->trace || !builder->trace->checked.count)
+		return ipf_error_set(err, IPF_USAGE,
+		                     "%s: the trace has no canaries or repeated requests: see --canaries and --repeats of "
+		                     "ipf-prep",
+		                     stage->label);
+	s->closed = true;
+	s->slots = 1;
+	layout->alone = true;
+	layout->first_head = layout->round_first = 0;
+	return 0;
+}
+
+/* The head number i of a stage. */
+static int64_t head_of(const struct schedule_builder *builder, const struct stage_layout *layout, int64_t i)
+{
+	if (layout->alone)
+		return builder->alone[i % layout->round_end];
 	return layout->round_first +
 	       (layout->first_head - layout->round_first + i) % (layout->round_end - layout->round_first);
 }
@@ -221,7 +239,7 @@ static int64_t middle_lines(const struct schedule_builder *builder, const struct
 	int64_t lines = 0;
 
 	for (int64_t i = 0; i < layout->middles && i < layout->heads; i++) {
-		struct head_range r = range_of(builder, layout, i, head_of(layout, i));
+		struct head_range r = range_of(builder, layout, i, head_of(builder, layout, i));
 		lines += all || is_ours(builder, layout, i) ? r.end - r.first : 0;
 	}
 	return lines;
@@ -235,9 +253,11 @@ static int64_t layout_lines(const struct schedule_builder *builder, const struct
 
 	if (layout->picks)
 		return layout->lines;
+	if (layout->alone) /* none has followers */
+		return layout->heads;
 	if (layout->middles)
 		return middle_lines(builder, layout, true) +
-		       trace_index_lines(trace, head_of(layout, layout->middles), layout->heads - layout->middles);
+		       trace_index_lines(trace, head_of(builder, layout, layout->middles), layout->heads - layout->middles);
 	if (length == trace->heads)
 		return trace_index_lines(trace, layout->first_head, layout->heads);
 	/* A stage repeating a part of the trace begins with its first head. */
@@ -254,10 +274,10 @@ static int64_t count_ours(const struct schedule_builder *builder, const struct s
 
 	if (layout->picks)
 		return layout->our_lines;
-	if (!builder->trace || (!builder->trace->head.count && !layout->middles))
+	if (!builder->trace || layout->alone || (!builder->trace->head.count && !layout->middles))
 		return layout->heads > first ? (layout->heads - first - 1) / builder->shards + 1 : 0;
 	for (int64_t i = first; i < layout->heads; i += builder->shards)
-		lines += i < layout->middles ? 0 : head_lines(builder->trace, head_of(layout, i));
+		lines += i < layout->middles ? 0 : head_lines(builder->trace, head_of(builder, layout, i));
 	return lines;
 }
 
@@ -304,7 +324,8 @@ static int count_stage(const struct schedule_builder *builder, const struct stag
 	int status = 0;
 
 	s->slots = stage->slots;
-	s->measured = !stage->primer && !stage->warmup && !stage->cooldown && stage->kind->type != STAGE_REST;
+	s->measured = !stage->primer && !stage->warmup && !stage->cooldown && stage->kind->type != STAGE_REST &&
+	              stage->kind != &kind_alone;
 	s->end_ns = IPF_ABSENT;
 	s->rate = NAN;
 	switch (stage->kind->type) {
@@ -315,7 +336,8 @@ static int count_stage(const struct schedule_builder *builder, const struct stag
 		status = count_at_once(builder, stage, layout, s, err);
 		break;
 	case STAGE_CLOSED:
-		status = count_closed(builder, stage, layout, s, err);
+		status = stage->kind == &kind_alone ? count_alone(builder, stage, layout, s, err)
+		                                    : count_closed(builder, stage, layout, s, err);
 		break;
 	case STAGE_REST:
 		s->end_ns = s->begin_ns + stage->for_ns;
@@ -375,6 +397,8 @@ static int count_stages(struct schedule_builder *builder, struct ipf_error *err)
 		    count_stage(builder, &builder->stages->list[i], layout, s, err) < 0)
 			return -1;
 		before += layout->heads;
+		if (layout->alone && i > 0) /* nothing else is in flight */
+			s[-1].drain = s[-1].end_ns != IPF_ABSENT;
 		if (s->end_ns != IPF_ABSENT)
 			now_ns = s->end_ns;
 	}
@@ -391,38 +415,96 @@ static void share_trace(struct schedule_builder *builder)
 	for (size_t i = 0; i < builder->schedule.count; i++) {
 		const struct schedule_stage *s = &builder->schedule.stages[i];
 		time += s->cycle ? s->end_ns - s->begin_ns : 0;
-		taken += s->cycle || builder->layouts[i].picks || builder->layouts[i].primer ? 0 : builder->layouts[i].heads;
+		const struct stage_layout *layout = &builder->layouts[i];
+		taken += s->cycle || layout->picks || layout->primer || layout->alone ? 0 : layout->heads;
 	}
 	int64_t left = taken < heads ? heads - taken : heads;
 	for (size_t i = 0; i < builder->schedule.count; i++) {
 		const struct schedule_stage *s = &builder->schedule.stages[i];
-		builder->layouts[i].advance = builder->layouts[i].primer ? 0
+		builder->layouts[i].advance = builder->layouts[i].primer || builder->layouts[i].alone ? 0
 		                              : s->cycle
 		                                  ? (int64_t)((double)left * ((double)(s->end_ns - s->begin_ns) / (double)time))
 		                                  : builder->layouts[i].heads;
 	}
 }
 
-/* Assigns requests and numbers to each stage. */
-static int place_stages(struct schedule_builder *builder, struct ipf_error *err)
+/* Assigns the first request of each stage. A stage of kind alone leaves the place in the trace where it is. */
+static void place_heads(struct schedule_builder *builder)
 {
 	const struct trace_index *trace = builder->trace;
-	int64_t n = 0, head = trace ? head_from(trace, builder->first_req) : 0;
+	int64_t head = trace ? head_from(trace, builder->first_req) : 0;
+
+	for (size_t i = 0; i < builder->schedule.count; i++) {
+		struct stage_layout *layout = &builder->layouts[i];
+		if (layout->alone)
+			continue;
+		if (layout->first_head == IPF_ABSENT)
+			layout->first_head = head;
+		head = layout->picks ? layout->round_end % trace->heads
+		       : trace       ? head_of(builder, layout, layout->advance)
+		                     : head + layout->heads;
+	}
+}
+
+/* May the stage send this head? How far one that cycles gets is not known, nor which heads one picks. */
+static bool may_send(const struct schedule_stage *s, const struct stage_layout *layout, int64_t head)
+{
+	const int64_t length = layout->round_end - layout->round_first;
+	if (layout->alone || layout->heads == 0)
+		return false;
+	if (s->cycle || layout->picks || layout->heads >= length)
+		return true;
+	if (head < layout->round_first || head >= layout->round_end)
+		return false;
+	return (head - layout->first_head + length) % length < layout->heads;
+}
+
+static void measure_alone(const struct schedule_builder *builder, const struct stage *stage,
+                          struct stage_layout *layout)
+{
+	layout->round_end = stage->n != IPF_ABSENT && stage->n < builder->alone_count ? stage->n : builder->alone_count;
+	layout->heads = layout->round_end * (stage->times == IPF_ABSENT ? 1 : stage->times);
+}
+
+/* A request alone is there to be compared: those that no other stage sends are left out, if there is any other. */
+static int choose_alone(struct schedule_builder *builder, struct ipf_error *err)
+{
+	const struct column *checked = builder->trace ? &builder->trace->checked : NULL;
+	const int64_t count = checked ? checked->count : 0;
+	builder->alone = calloc(count ? (size_t)count : 1, sizeof *builder->alone);
+	if (!builder->alone)
+		return ipf_error_memory(err);
+	for (int64_t k = 0; k < count; k++) {
+		bool sent = false;
+		for (size_t i = 0; i < builder->schedule.count && !sent; i++)
+			sent = may_send(&builder->schedule.stages[i], &builder->layouts[i], checked->values[k]);
+		if (sent)
+			builder->alone[builder->alone_count++] = checked->values[k];
+	}
+	if (builder->alone_count == 0 && count > 0) {
+		memcpy(builder->alone, checked->values, (size_t)count * sizeof *builder->alone);
+		builder->alone_count = count;
+	}
+	for (size_t i = 0; i < builder->schedule.count; i++)
+		if (builder->layouts[i].alone)
+			measure_alone(builder, &builder->stages->list[i], &builder->layouts[i]);
+	return 0;
+}
+
+/* Assigns numbers to the requests of each stage. */
+static int place_stages(struct schedule_builder *builder, struct ipf_error *err)
+{
+	int64_t n = 0;
 
 	for (size_t i = 0; i < builder->schedule.count; i++) {
 		struct schedule_stage *s = &builder->schedule.stages[i];
 		struct stage_layout *layout = &builder->layouts[i];
-		if (layout->first_head == IPF_ABSENT)
-			layout->first_head = head;
 		s->first_n = n;
-		s->arrivals = trace ? layout_lines(builder, layout) : layout->heads;
+		s->arrivals = builder->trace ? layout_lines(builder, layout) : layout->heads;
 		s->once = s->cycle && layout->middles ? middle_lines(builder, layout, false) : 0;
 		if (shard_stage(builder, &builder->stages->list[i], layout, s, err) < 0)
 			return -1;
 		n += s->cycle ? BUILDER_CYCLE_NUMBERS : builder->shards ? s->all_arrivals : s->arrivals;
-		head = layout->picks ? layout->round_end % trace->heads
-		       : trace       ? head_of(layout, layout->advance)
-		                     : head + layout->heads;
 		builder->arrivals += s->arrivals;
 	}
 	return 0;
@@ -461,8 +543,8 @@ static int count_sent_before(struct schedule_builder *builder, struct ipf_error 
 	for (size_t i = 0; continues_trace(builder) && i < builder->schedule.count; i++) {
 		struct schedule_stage *s = &builder->schedule.stages[i];
 		const struct stage_layout *layout = &builder->layouts[i];
-		for (int64_t k = 0; !layout->picks && k < layout->heads; k++) {
-			struct head_range r = range_of(builder, layout, k, head_of(layout, k));
+		for (int64_t k = 0; !layout->picks && !layout->alone && k < layout->heads; k++) {
+			struct head_range r = range_of(builder, layout, k, head_of(builder, layout, k));
 			for (int64_t req = r.first; req < r.end; req++) {
 				int64_t prompt = schedule_prompt_number(req, s->copy, builder->trace->count);
 				s->sent_before += seen_numbers_has(&builder->sent->seen, prompt) && !seen_numbers_add(&here, prompt) &&
@@ -495,7 +577,9 @@ int schedule_builder_prepare(struct schedule_builder *builder, struct ipf_error 
 	if (count_stages(builder, err) < 0)
 		return -1;
 	share_trace(builder);
-	if (place_stages(builder, err) < 0 || (builder->new_prompts && number_copies(builder, err) < 0))
+	place_heads(builder);
+	if (choose_alone(builder, err) < 0 || place_stages(builder, err) < 0 ||
+	    (builder->new_prompts && number_copies(builder, err) < 0))
 		return -1;
 	return count_sent_before(builder, err);
 }
@@ -642,9 +726,11 @@ static int write_heads(struct line_writer *w, size_t stage_index, struct arrival
 			head = p->head;
 			a.copy = p->copy;
 		}
+		if (layout->alone)
+			head = head_of(w->builder, layout, i);
 		if (layout->apart)
 			a.copy = (s->copy + (i < layout->middles ? SCHEDULE_COPIES : 0)) % (SCHEDULE_COPIES + 1);
-		w->expected = !s->cycle || i < layout->advance;
+		w->expected = !layout->alone && (!s->cycle || i < layout->advance);
 		if (s->closed && p)
 			a.wait_ns = p->stage->kind->think(p);
 		struct head_range r = range_of(w->builder, layout, i, head);
@@ -708,6 +794,8 @@ int schedule_builder_write(struct schedule_builder *builder, struct stream_write
 void schedule_builder_release(struct schedule_builder *builder)
 {
 	schedule_release(&builder->schedule);
+	free(builder->alone);
+	builder->alone = NULL;
 	free(builder->layouts);
 	builder->layouts = NULL;
 }

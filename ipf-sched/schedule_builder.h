@@ -37,6 +37,7 @@ struct stage_layout {
 	int64_t before;                 /* heads of the stages before it */
 	bool picks;                     /* its heads do not follow each other in the trace (stage_kind.h); then … */
 	int64_t lines, our_lines;       /* … how many lines they have, and how many of those are this shard's */
+	bool alone;                     /* its heads are the first `round_end` of builder->alone, again and again */
 	int64_t sent, repeated;         /* lines that are surely sent; of these, with a prompt sent before */
 	int64_t lead_ns;                /* from its beginning to its first due time; IPF_ABSENT: it has none */
 	int64_t gap_ns, gap_at_ns;      /* the longest time without a due request, and when it begins in the schedule */
@@ -55,6 +56,7 @@ struct schedule_builder {
 	/* Set by schedule_builder_prepare. */
 	struct schedule schedule;
 	struct stage_layout *layouts; /* one for each stage */
+	int64_t *alone, alone_count;  /* the heads of stages of kind alone: checked ones that the other stages send */
 	int64_t arrivals;             /* lines of all stages */
 };
 

@@ -346,6 +346,7 @@ static struct stage empty_stage(const char *spec)
 		.spec = spec,
 		.for_ns = IPF_ABSENT,
 		.n = IPF_ABSENT,
+		.times = IPF_ABSENT,
 		.slots = IPF_ABSENT,
 		.from_ns = IPF_ABSENT,
 		.to_ns = IPF_ABSENT,

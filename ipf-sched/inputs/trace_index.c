@@ -6,6 +6,7 @@
 #include "clock.h"
 #include "name_set.h"
 #include "stream/provenance.h"
+#include "stream/request_check.h"
 #include "stream/trace.h"
 
 #include <stdio.h>
@@ -75,7 +76,7 @@ struct sessions {
 	struct buffer ids;   /* its requests', decoded, one after another */
 	size_t *id_end;
 	size_t id_cap;
-	struct jdoc doc;
+	struct jdoc doc, tags;
 	struct buffer text;
 	struct name_set seen;
 };
@@ -86,6 +87,7 @@ static void sessions_release(struct sessions *s)
 	buffer_release(&s->ids);
 	buffer_release(&s->text);
 	jdoc_release(&s->doc);
+	jdoc_release(&s->tags);
 	free(s->id_end);
 	name_set_release(&s->seen);
 }
@@ -253,6 +255,9 @@ static int add_request(struct trace_index *t, struct sessions *s, const struct t
 		if (trace_has_parents(request))
 			return ipf_error_set(err, IPF_INPUT, "parents: requires a session");
 		buffer_clear(&s->now);
+		if (request_check_of(request->tags, &s->tags) != CHECK_NONE &&
+		    column_set(&t->checked, t->checked.count, t->heads, err) < 0)
+			return -1;
 		if (add_head(t, request, line, err) < 0)
 			return -1;
 	}
@@ -320,6 +325,7 @@ void trace_index_release(struct trace_index *t)
 	free(t->at_ns.values);
 	free(t->wait_ns.values);
 	free(t->links.values);
+	free(t->checked.values);
 	free(t->pool);
 	json_decref(t->header);
 	json_decref(t->digest);

@@ -33,6 +33,7 @@ struct trace_index {
 	uint32_t *pool; /* for each list of parents: their number, then the distance back to each */
 	size_t pool_count, pool_cap;
 	uint32_t most_parents;
+	struct column checked;               /* the heads whose answers are checked (stream/request_check.h), in order */
 	int64_t timed;                       /* heads with an at_ns */
 	int64_t untimed_line, unsorted_line; /* the first line whose head has no at_ns, or an earlier one; 0: none */
 	char name[256];                      /* the file's, for messages */

@@ -50,6 +50,7 @@ struct stage {
 	uint64_t ordinal;        /* the number of stages of its kind before it: selects its random generator */
 	int64_t for_ns;          /* length */
 	int64_t n;               /* number of arrivals */
+	int64_t times;           /* alone: how often each request is sent */
 	int64_t slots;           /* maximum number of requests in flight; the users of a closed loop */
 	int64_t to_slots, steps; /* users=1..32: the last number of users, and in how many stages it is reached */
 	int64_t think_ns, rampup_ns;
@@ -213,7 +214,9 @@ struct stage_kind {
 
 extern const struct stage_kind kind_constant, kind_poisson, kind_gamma, kind_weibull, kind_uniform, kind_ramp,
 	kind_steps, kind_sine, kind_spike, kind_onoff, kind_rates, kind_replay, kind_closed, kind_burst, kind_rest,
-	kind_sweep, kind_search;
+	kind_sweep, kind_search, kind_alone;
+
+enum { ALONE_TIMES_MOST = 1000 };
 
 /* Every kind, in the order of --list; NULL ends it. */
 extern const struct stage_kind *const stage_kinds[];

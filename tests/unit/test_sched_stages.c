@@ -151,9 +151,9 @@ static const struct {
      "unknown key \"rat\", did you mean \"rate\"? (poisson takes: rate= for= n= slots= name= warmup cooldown drain overlap)"},
 	{"poison:rate=1",
      "unknown kind of stage \"poison\", did you mean \"poisson\"? "
-     "(known: constant poisson gamma weibull uniform ramp steps sine spike onoff rates replay closed burst rest sweep search)"},
+     "(known: constant poisson gamma weibull uniform ramp steps sine spike onoff rates replay closed burst rest sweep search alone)"},
 	{"",
-     "unknown kind of stage \"\" (known: constant poisson gamma weibull uniform ramp steps sine spike onoff rates replay closed burst rest sweep search)"},
+     "unknown kind of stage \"\" (known: constant poisson gamma weibull uniform ramp steps sine spike onoff rates replay closed burst rest sweep search alone)"},
 	{"gamma:rate=1", "cv=NUMBER is required"},
 	{"gamma:rate=1,cv=0", "cv: expected a number above 0, got \"0\""},
 	{"gamma:rate=1,cv=101", "cv: expected a number between 0.001 and 100, got 101"},
