@@ -1,6 +1,7 @@
 #include "collect.h"
 
 #include "absent.h"
+#include "answers/answer_check.h"
 #include "api/response.h"
 #include "client_clocks.h"
 #include "collect_sandbox.h"
@@ -47,7 +48,8 @@ struct collect {
 	struct measure measure;
 	struct stage_edges *edges;         /* the input read's */
 	struct output_check *output_check; /* NULL: texts are not checked */
-	struct history_tokens *history;    /* NULL: no input has live histories; like the next */
+	struct answer_check *answers;
+	struct history_tokens *history; /* NULL: no input has live histories; like the next */
 	struct early_turns *early;
 	struct itl_histograms *itl;
 	struct series *series;
@@ -159,7 +161,8 @@ static int open_parts(struct collect *c, const struct collect_options *options, 
                       struct ipf_error *err)
 {
 	if (!(c->itl = itl_histograms_new()) || !(c->series = series_new(options->every_ns, SERIES_MEMORY)) ||
-	    !(c->steady = steady_new()) || !(c->verdict = verdict_new()) || !(c->transport = transport_new()))
+	    !(c->steady = steady_new()) || !(c->verdict = verdict_new()) || !(c->transport = transport_new()) ||
+	    !(c->answers = answer_check_new()))
 		return ipf_error_memory(err);
 	c->quiet = options->common.quiet;
 	if ((options->tokenizer && open_token_counter(&c->tokens, options, err) < 0) ||
@@ -222,6 +225,7 @@ static int begin_input(struct collect *c, const struct record_input *input, stru
 		return ipf_error_memory(err);
 	if (output_check_begin(c->output_check, input->schedule.trace_sha256, err) < 0)
 		return -1;
+	answer_check_begin(c->answers, &input->schedule);
 	stage_edges_free(c->edges);
 	if (!(c->edges = c->measure_options.edges = stage_edges_new(&input->schedule)))
 		return ipf_error_memory(err);
@@ -259,7 +263,7 @@ static int flush(struct collect *c, const struct record *record, struct ipf_erro
 /* All watchers of the run, a line each. */
 static int watch(struct collect *c, const struct observation *o, struct ipf_error *err)
 {
-	if (o->row->ok && itl_histograms_add(c->itl, o->row, o->measure, err) < 0)
+	if (o->row->ok && result_check(o->row) == RESULT_CHECKS && itl_histograms_add(c->itl, o->row, o->measure, err) < 0)
 		return -1;
 	verdict_row(c->verdict, o->row);
 	run_counts_add(&c->counts, o);
@@ -288,13 +292,21 @@ static int collect_record(struct collect *c, const struct record_input *input, c
 	struct result row;
 	if (seen_numbers_has(&input->restarted, record->n))
 		return 0;
-	const struct observation observation = {record, &c->response, &c->measure, &row, input->offset_ns};
-	if (response_parse(&c->response, record, record_input_api(input, record), &c->response_options, err) < 0 ||
+	struct response_options options = c->response_options;
+	if (answer_check_reads(c->answers, record))
+		options.keep_text = options.keep_ids = options.keep_logprobs = true;
+	if (response_parse(&c->response, record, record_input_api(input, record), &options, err) < 0 ||
 	    measure_row(&c->measure, record, &c->response, &c->measure_options, &row, err) < 0 ||
 	    output_check_row(c->output_check, &c->response, &row, err) < 0)
 		return -1;
+	if (answer_check_row(c->answers, record, &c->response, &row) < 0)
+		return ipf_error_memory(err);
 	if (c->history && history_tokens_row(c->history, input, record, &c->response, &row) < 0)
 		return ipf_error_memory(err);
+	struct result watched = row;
+	if (result_check(&row) != RESULT_CHECKS)
+		result_forget_latencies(&watched);
+	const struct observation observation = {record, &c->response, &c->measure, &watched, input->offset_ns};
 	if (watch(c, &observation, err) < 0)
 		return -1;
 	result_write(&row, &c->line);
@@ -667,6 +679,7 @@ void collect_abandon(struct collect *c)
 	measure_release(&c->measure);
 	stage_edges_free(c->edges);
 	output_check_close(c->output_check);
+	answer_check_free(c->answers);
 	history_tokens_free(c->history);
 	early_turns_free(c->early);
 	itl_histograms_free(c->itl);

@@ -110,7 +110,7 @@ static void add_latencies(struct series *s, const struct observation *o)
 {
 	const struct response *r = o->response;
 	const struct measure *m = o->measure;
-	if (!o->row->ok || !r->events_count)
+	if (!o->row->ok || !r->events_count || result_check(o->row) != RESULT_CHECKS)
 		return;
 	if (o->row->ttft_ns != IPF_ABSENT)
 		sample_at(s, o, r->events[0].t_ns, offsetof(struct window, ttft_ns), o->row->ttft_ns);

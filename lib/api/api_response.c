@@ -303,9 +303,10 @@ const char *api_response_used_header(const struct api_response *r, size_t i)
 static bool header_misplaced(const struct api_response *r)
 {
 	return r->hidden_reasoning.header || r->choice.header || r->text.header || r->prefix_len.header ||
-	       r->token_ids.header || r->prompt_token_ids.header || r->role.header || r->id.header ||
-	       r->response_id.header || r->reasoning.header || r->tools.header || r->data.header || r->outputs.header ||
-	       r->output_index.header || r->finish.header || r->error.header || r->end_when.header;
+	       r->token_ids.header || r->logprob_tokens.header || r->top_logprobs.header || r->prompt_token_ids.header ||
+	       r->role.header || r->id.header || r->response_id.header || r->reasoning.header || r->tools.header ||
+	       r->data.header || r->outputs.header || r->output_index.header || r->finish.header || r->error.header ||
+	       r->end_when.header;
 }
 
 /* ---- the whole ---- */
@@ -426,6 +427,8 @@ static const char *const members[] = {"framing",
                                       "text_after",
                                       "prefix_len",
                                       "token_ids",
+                                      "logprob_tokens",
+                                      "top_logprobs",
                                       "finish_words",
                                       "server",
                                       "envelope",
@@ -460,6 +463,8 @@ int api_response_compile(struct descriptor_place at, json_t *json, struct api_re
 	    compile_pointers(at, json, "output_index", &r->output_index, err) < 0 ||
 	    compile_pointers(at, json, "prefix_len", &r->prefix_len, err) < 0 ||
 	    compile_pointers(at, json, "token_ids", &r->token_ids, err) < 0 ||
+	    compile_pointers(at, json, "logprob_tokens", &r->logprob_tokens, err) < 0 ||
+	    compile_pointers(at, json, "top_logprobs", &r->top_logprobs, err) < 0 ||
 	    compile_pointers(at, json, "prompt_token_ids", &r->prompt_token_ids, err) < 0 ||
 	    compile_pointers(at, json, "role", &r->role, err) < 0 || compile_pointers(at, json, "id", &r->id, err) < 0 ||
 	    compile_pointers(at, json, "response_id", &r->response_id, err) < 0 ||
@@ -496,6 +501,8 @@ void api_response_release(struct api_response *r)
 	                              &r->data,
 	                              &r->prefix_len,
 	                              &r->token_ids,
+	                              &r->logprob_tokens,
+	                              &r->top_logprobs,
 	                              &r->prompt_token_ids,
 	                              &r->total_tokens,
 	                              &r->hidden_reasoning,

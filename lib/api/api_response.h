@@ -82,7 +82,10 @@ struct api_response {
 	struct api_pointers hidden_reasoning; /* signs that the model reasons without sending it */
 	struct api_pointers choice;           /* the index of the choice an event belongs to */
 	struct api_pointers details[API_DETAILS];
-	struct api_pointers token_ids;        /* the ids of the tokens in the event: arrays, or one id */
+	struct api_pointers token_ids; /* the ids of the tokens in the event: arrays, or one id */
+	/* Per token, if log probabilities were requested: its text; its likely alternatives, a list of {"token","logprob"}
+	 * or a map of log probabilities by token. */
+	struct api_pointers logprob_tokens, top_logprobs;
 	struct api_pointers prompt_token_ids; /* those of the prompt, in an event up to the first with content */
 	struct api_pointers role;             /* members of an event that only opens the answer: its role */
 	struct api_pointers id;               /* by which a later request continues this answer */

@@ -10,6 +10,7 @@
 #include "api/grpc_response.h"
 #include "array.h"
 #include "json/jout.h"
+#include "text_hash.h"
 #include "token_count.h"
 
 #include <math.h>
@@ -385,6 +386,58 @@ static void extract_token_ids(struct response *r, const struct response_options 
 	r->token_ids = (r->token_ids == IPF_ABSENT ? 0 : r->token_ids) + count;
 }
 
+/* ---- log probabilities ---- */
+
+static bool add_token(const struct jdoc *doc, jdoc_id node, void *data)
+{
+	struct response *r = data;
+	const struct slice raw = jdoc_raw(doc, node);
+	if (jdoc_type_of(doc, node) != JDOC_TEXT)
+		return true;
+	if (!array_room(r->tokens, r->tokens_cap, r->tokens_count + 1)) {
+		r->indexes_failed = true;
+		return false;
+	}
+	r->tokens[r->tokens_count++] = (struct response_token){text_hash_mixed(raw), NAN};
+	return true;
+}
+
+/* The two highest numbers among the alternatives. */
+static double lead_of(const struct jdoc *doc, jdoc_id node)
+{
+	double first = -INFINITY, second = -INFINITY;
+	for (struct jdoc_each e = jdoc_each(doc, node); jdoc_step(&e);) {
+		double p;
+		const jdoc_id number = jdoc_type_of(doc, e.value) == JDOC_MAP ? jdoc_get(doc, e.value, "logprob") : e.value;
+		if (!jdoc_to_double(doc, number, &p))
+			continue;
+		if (p > first) {
+			second = first;
+			first = p;
+		} else if (p > second) {
+			second = p;
+		}
+	}
+	return isfinite(second) ? first - second : NAN;
+}
+
+static bool add_lead(const struct jdoc *doc, jdoc_id node, void *data)
+{
+	struct response *r = data;
+	if (r->tokens_led < r->tokens_count)
+		r->tokens[r->tokens_led++].lead = lead_of(doc, node);
+	return true;
+}
+
+static void extract_logprobs(struct response *r)
+{
+	for (size_t i = 0; i < r->format->logprob_tokens.count; i++)
+		api_pointer_each(r->format->logprob_tokens.list[i], &r->doc, JDOC_ROOT, add_token, r);
+	for (size_t i = 0; i < r->format->top_logprobs.count; i++)
+		api_pointer_each(r->format->top_logprobs.list[i], &r->doc, JDOC_ROOT, add_lead, r);
+	r->tokens_led = r->tokens_count;
+}
+
 /* Words by which servers say they gave an answer up, whatever the API. */
 static bool is_failure(struct slice word)
 {
@@ -711,6 +764,8 @@ static int extract_content(struct response *r, const struct record *record, cons
 	if (tools || r->ended || usage != IPF_ABSENT || options->keep_text)
 		tool_calls_add(&r->calls, &r->format->calls, &r->doc);
 	extract_token_ids(r, options);
+	if (options->keep_logprobs)
+		extract_logprobs(r);
 	bool content = reasoning || text || tools || data;
 	if (usage != IPF_ABSENT)
 		r->usage_events = r->events_count + content;
@@ -729,7 +784,7 @@ static int extract_content(struct response *r, const struct record *record, cons
 		r->first_text_ns = t_ns;
 	/* whose repetition would add nothing but its text */
 	if (r->text_nodes == 1 && !data && !tools && !r->ended && usage == IPF_ABSENT && r->token_ids == IPF_ABSENT &&
-	    !r->prompt_bytes && !r->protobuf && in_body(record, event->data)) {
+	    !r->prompt_bytes && !r->protobuf && !options->keep_logprobs && in_body(record, event->data)) {
 		event_repeat_learn(&r->repeat, r->format, &r->doc, framing_trim(event->data), r->text_node);
 		r->repeat.reasoning = reasoning;
 		r->repeat_choice = r->choice;
@@ -1047,6 +1102,7 @@ static void begin(struct response *r, const struct record *record)
 	r->unread_events = 0;
 	r->hidden_reasoning = false;
 	r->choices = r->choice = 0;
+	r->tokens_count = r->tokens_led = 0;
 	r->after_end = r->listed_ids = 0;
 	r->format = NULL;
 	r->whole = r->no_streaming = r->one_value = false;
@@ -1143,4 +1199,5 @@ void response_release(struct response *r)
 	free(r->output_indexes);
 	free(r->events);
 	free(r->others);
+	free(r->tokens);
 }

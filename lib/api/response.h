@@ -26,6 +26,7 @@ struct response_options {
 	const struct token_counter *tokens; /* NULL: no tokenizer, so `content` stays empty */
 	bool keep_text;                     /* fill `text` and `reasoning` */
 	bool keep_ids;                      /* fill `output_ids` and `prompt_ids` */
+	bool keep_logprobs;                 /* fill `tokens` */
 	bool keep_others;                   /* fill `others` */
 	bool virtual_time;                  /* every read is its event's, to the nanosecond: of a predicted run */
 };
@@ -68,6 +69,12 @@ struct response_other {
 	int64_t early_ns; /* as in struct response_event */
 	size_t before;    /* how many content events came before it */
 	uint8_t kind;     /* EVENT_EMPTY and the values after it */
+};
+
+/* A token of an answer with log probabilities. */
+struct response_token {
+	uint64_t text; /* hash of its text */
+	double lead;   /* by how much the most likely token leads the second, in log probability; NAN: not known */
 };
 
 struct response {
@@ -114,7 +121,10 @@ struct response {
 	struct buffer text, reasoning; /* each alone, with keep_text */
 	/* The ids of the tokens of the answer and of the prompt, where the server lists them: "12,7"; with keep_ids. */
 	struct buffer output_ids, prompt_ids;
-	struct tool_calls calls;   /* if the API's descriptor says where they are */
+	/* The tokens for which the server lists log probabilities, of the first choice; with keep_logprobs. */
+	struct response_token *tokens;
+	size_t tokens_count, tokens_cap, tokens_led; /* led: whose alternatives were read */
+	struct tool_calls calls;                     /* if the API's descriptor says where they are */
 	struct buffer id;          /* by which a later request continues it, with keep_text; empty: none */
 	struct buffer response_id; /* the server's own id of the answer, a JSON text; empty: none */
 	struct buffer error_text, malformed_text;

@@ -122,6 +122,14 @@ static const struct field fields[] = {
 	TEXT(finish_server),
 	TEXT(output_check),
 	TEXT(output_invalid),
+	TEXT(answer_check),
+	TEXT(judged),
+	TEXT(compared),
+	TEXT(other_mark),
+	TEXT(other_finish),
+	UINT(differs_at_token),
+	UINT(differs_at_char),
+	UINT(loop_bytes),
 	METRICS_OF_SERVERS(SERVER_MEMBER) FIELD(FIELD_MAP, struct result, slo),
 	FIELD(FIELD_TAGS, struct result, tags),
 	FIELD(FIELD_INTEGERS, struct result, edge_ns),
@@ -262,15 +270,46 @@ enum result_doubt result_doubt(const struct result *result)
 
 const char *const result_output_names[OUTPUT_COUNT] = {"valid", "not-json", "fenced", "empty", "schema", "undecided"};
 
+/* The index of a JSON text among names; their number: it is absent, or none of them. */
+static int name_index(struct slice text, const char *const names[], int count)
+{
+	int i = count;
+	if (text.data && text.len > 2)
+		for (i = 0; i < count; i++)
+			if (slice_is((struct slice){text.data + 1, text.len - 2}, names[i]))
+				break;
+	return i;
+}
+
 enum result_output result_output_check(const struct result *result)
 {
-	struct slice raw = result->output_check;
-	int i = OUTPUT_COUNT;
-	if (raw.data && raw.len > 2)
-		for (i = 0; i < OUTPUT_COUNT; i++)
-			if (slice_is((struct slice){raw.data + 1, raw.len - 2}, result_output_names[i]))
-				break;
-	return (enum result_output)i;
+	return (enum result_output)name_index(result->output_check, result_output_names, OUTPUT_COUNT);
+}
+
+const char *const result_check_names[RESULT_CHECKS] = {"copy", "recall", "arithmetic", "json", "list", "repeat"};
+const char *const result_judged_names[RESULT_JUDGEMENTS] = {"right", "wrong", "undecided"};
+const char *const result_compared_names[RESULT_COMPARISONS] = {"same", "differs", "near-tie"};
+
+enum result_check result_check(const struct result *result)
+{
+	return (enum result_check)name_index(result->answer_check, result_check_names, RESULT_CHECKS);
+}
+
+enum result_judged result_judged(const struct result *result)
+{
+	return (enum result_judged)name_index(result->judged, result_judged_names, RESULT_JUDGEMENTS);
+}
+
+enum result_compared result_compared(const struct result *result)
+{
+	return (enum result_compared)name_index(result->compared, result_compared_names, RESULT_COMPARISONS);
+}
+
+#define FORGET(id_, name_, label_, remark_, flags_) result->name_##_ns = IPF_ABSENT;
+void result_forget_latencies(struct result *result)
+{
+	METRICS_OF_LATENCIES(FORGET)
+	result->stalls = result->deadlines = result->deadlines_met = IPF_ABSENT;
 }
 
 int result_reader_next(struct result_reader *r, struct result *result, struct slice *line, struct ipf_error *err)

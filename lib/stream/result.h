@@ -88,8 +88,15 @@ struct result {
 	struct slice finish_server;  /* text: the server's own word, if it differs */
 	struct slice output_check;   /* text: one of result_output_names; absent: its text was not checked */
 	struct slice output_invalid; /* text: why its text is not valid, or the check undecided */
-	struct slice slo;            /* map: the request's own objectives */
-	struct slice tags;           /* map or list, from the trace */
+	struct slice answer_check;   /* text: one of result_check_names; absent: its answer is not checked */
+	struct slice judged;         /* text: one of result_judged_names; absent: it is no canary, or failed */
+	struct slice compared;       /* text: one of result_compared_names; absent: no earlier answer to it is known */
+	struct slice other_mark;     /* text: the mark of another canary in its answer */
+	struct slice other_finish;   /* text: the finish reason of the earlier answer, if it differs */
+	int64_t differs_at_token, differs_at_char; /* the equal part of both answers */
+	int64_t loop_bytes;                        /* the end of the answer that repeats a piece; absent: none does */
+	struct slice slo;                          /* map: the request's own objectives */
+	struct slice tags;                         /* map or list, from the trace */
 	struct slice edge_ns, edge_tokens;   /* lists: when stages began and ended during the answer; tokens until then */
 	struct slice event_ns, event_tokens; /* lists; --events */
 	struct slice event_kinds;            /* list of texts; absent: all are "text" */
@@ -157,6 +164,30 @@ enum result_output {
 extern const char *const result_output_names[OUTPUT_COUNT]; /* as in the row */
 /* OUTPUT_COUNT: its text was not checked. */
 enum result_output result_output_check(const struct result *result);
+
+/* The checks of answers: a kind of canary (lib/canary), or a repeated request. */
+enum result_check {
+	RESULT_CHECK_COPY,
+	RESULT_CHECK_RECALL,
+	RESULT_CHECK_ARITHMETIC,
+	RESULT_CHECK_JSON,
+	RESULT_CHECK_LIST,
+	RESULT_CHECK_REPEAT,
+	RESULT_CHECKS
+};
+extern const char *const result_check_names[RESULT_CHECKS]; /* as in the row */
+/* RESULT_CHECKS: its answer is not checked. The latencies of a checked request count nowhere. */
+enum result_check result_check(const struct result *result);
+enum result_judged { RESULT_RIGHT, RESULT_WRONG, RESULT_UNDECIDED, RESULT_JUDGEMENTS };
+extern const char *const result_judged_names[RESULT_JUDGEMENTS];
+enum result_judged result_judged(const struct result *result); /* RESULT_JUDGEMENTS: not judged */
+/* With the first answer to the same request. NEAR_TIE: at the first difference both tokens were nearly as likely. */
+enum result_compared { RESULT_SAME, RESULT_DIFFERS, RESULT_NEAR_TIE, RESULT_COMPARISONS };
+extern const char *const result_compared_names[RESULT_COMPARISONS];
+enum result_compared result_compared(const struct result *result); /* RESULT_COMPARISONS: not compared */
+
+/* Removes its latencies, as of a checked request. */
+void result_forget_latencies(struct result *result);
 
 /* Sets all fields to absent. */
 void result_init(struct result *result);
