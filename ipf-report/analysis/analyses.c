@@ -15,6 +15,8 @@ int analyses_build(struct analyses *a, const struct analysis_input *in, struct i
 		bad = session_figures_build(&a->sessions, in->run, &in->options->percentiles, err);
 	if (bad == 0 && in->wanted & ANALYSIS_REPEATS)
 		bad = repeats_build(&a->repeats, in->run, in->options, err);
+	if (bad == 0 && in->wanted & ANALYSIS_ANSWERS)
+		bad = answer_trends_find(&a->answers, in->run, in->servers, err);
 	if (bad == 0 && in->wanted & ANALYSIS_AUTOSCALING)
 		bad = autoscaling_find(&a->autoscaling, in->run, in->servers, err);
 	return bad;

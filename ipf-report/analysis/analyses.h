@@ -7,6 +7,7 @@
 #ifndef REPORT_ANALYSES_H
 #define REPORT_ANALYSES_H
 
+#include "analysis/answer_trends.h"
 #include "analysis/autoscaling.h"
 #include "analysis/cost.h"
 #include "analysis/load_objectives.h"
@@ -16,7 +17,13 @@
 #include "figures/server_figures.h"
 
 /* Those taking time. */
-enum { ANALYSIS_SATURATION = 1, ANALYSIS_SESSIONS = 2, ANALYSIS_AUTOSCALING = 4, ANALYSIS_REPEATS = 8 };
+enum {
+	ANALYSIS_SATURATION = 1,
+	ANALYSIS_SESSIONS = 2,
+	ANALYSIS_AUTOSCALING = 4,
+	ANALYSIS_REPEATS = 8,
+	ANALYSIS_ANSWERS = 16
+};
 
 /* An analysis not wanted is empty, as if the run had nothing for it. */
 struct analyses {
@@ -26,6 +33,7 @@ struct analyses {
 	struct autoscaling autoscaling;
 	struct cost cost;
 	struct repeats repeats;
+	struct answer_trends answers;
 };
 
 /* The sources and settings of the analyses. */

@@ -111,7 +111,8 @@ static int build_analyses(struct analyses *analyses, struct said *said, const st
 	                   : 0) |
 	              (report->members & REPORT_SESSIONS ? ANALYSIS_SESSIONS : 0) |
 	              (report->members & REPORT_AUTOSCALING ? ANALYSIS_AUTOSCALING : 0) |
-	              (report->members & REPORT_REPEATS ? ANALYSIS_REPEATS : 0)};
+	              (report->members & REPORT_REPEATS ? ANALYSIS_REPEATS : 0) |
+	              (report->members & REPORT_ANSWERS ? ANALYSIS_ANSWERS : 0)};
 	if (said->any && said_build(said, report->run, report->figures, err) < 0)
 		return -1;
 	return analyses_build(analyses, &input, err);
@@ -142,12 +143,28 @@ static void judge_loads(const struct report *report, struct ipf_error *err)
 	json_decref(objectives);
 }
 
+/* More wrong answers under load than alone, and mixed-up ones, are figures of the check. */
+void judge_answers_strictly(json_t *verdict, struct ipf_error *err)
+{
+	json_t *check;
+	size_t i;
+	json_array_foreach(json_at(verdict, "checks"), i, check)
+	{
+		if (figure_at(check, "mixed_up") > 0)
+			ipf_error_set(err, IPF_INVALID, "answers are mixed up (--strict)");
+		if (figure_at(check, "wrong_p") < VERDICT_ANSWERS_P)
+			ipf_error_set(err, IPF_INVALID, "more canaries are wrong under load than alone, p = %.2g (--strict)",
+			              figure_at(check, "wrong_p"));
+	}
+}
+
 void judge_strictly(const struct report *report, struct ipf_error *err)
 {
 	const struct slo *slo = report->run->slo;
 	char value[40];
 	if (report->finding->status == VERDICT_INVALID)
 		ipf_error_set(err, IPF_INVALID, "the verdict is INVALID (--strict)");
+	judge_answers_strictly(report->verdict, err);
 	judge_loads(report, err);
 	for (int i = 0; i < slo->count && !report->analyses->objectives.exists; i++) {
 		const struct attainment *got = &report->figures->total.objectives[i];

@@ -164,6 +164,7 @@ static void judge(json_t *report, struct ipf_error *invalid)
 	size_t i;
 	if (status && strcmp(status, "INVALID") == 0)
 		ipf_error_set(invalid, IPF_INVALID, "the verdict is INVALID (--strict)");
+	judge_answers_strictly(json_at(report, "verdict"), invalid);
 	judge_loads_strictly(json_at(report, "objectives"), invalid);
 	json_array_foreach(json_at(report, "total/goodput/objectives"), i, objective)
 	{

@@ -22,6 +22,7 @@ struct figures;
 	MEMBER(STAGES, "stages", json_stages)                                                                              \
 	MEMBER(BURSTS, "bursts", json_bursts)                                                                              \
 	MEMBER(STEADY, "steady", json_steady)                                                                              \
+	MEMBER(ANSWERS, "answers", json_answers)                                                                           \
 	MEMBER(ERRORS, "errors", json_errors)                                                                              \
 	MEMBER(INVALID_OUTPUTS, "invalid_outputs", json_invalid_outputs)                                                   \
 	MEMBER(TOTAL, "total", json_total)                                                                                 \

@@ -48,6 +48,7 @@ int sections_check(const char *names, struct ipf_error *err);
 	SECTION(continued, "Continued", FIRST, false, 0)                                                                   \
 	SECTION(verdict, "Verdict", FIRST, false, 0)                                                                       \
 	SECTION(summary, "Summary", PAGE, false, REPORT_SATURATION | REPORT_OBJECTIVES)                                    \
+	SECTION(answers, "Answers", FIRST, false, REPORT_ANSWERS)                                                          \
 	SECTION(stages, "Stages", FIRST, false, REPORT_STEADY)                                                             \
 	SECTION(plots, "Plots", PAGE, false, REPORT_PLOTS)                                                                 \
 	SECTION(latency, "Latency", FIRST, false, REPORT_BURSTS)                                                           \

@@ -84,6 +84,8 @@ static const struct {
 	[ROW_HISTORY_CACHED - METRIC_COUNT] = MEMBER(history_cached_tokens),
 	[ROW_HISTORY_TEXT - METRIC_COUNT] = MEMBER(history_text_tokens),
 	[ROW_TOOL_CALLS - METRIC_COUNT] = MEMBER(tool_calls),
+	[ROW_DIFFERS_AT_TOKEN - METRIC_COUNT] = MEMBER(differs_at_token),
+	[ROW_DIFFERS_AT_CHAR - METRIC_COUNT] = MEMBER(differs_at_char),
 	[ROW_REQ - METRIC_COUNT] = MEMBER(req),
 	[ROW_AFTER - METRIC_COUNT] = {.name = "after"},
 	[ROW_CAPTURED - METRIC_COUNT] = {.name = "id"},

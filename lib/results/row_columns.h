@@ -89,6 +89,8 @@ enum row_column {
 	ROW_HISTORY_CACHED,
 	ROW_HISTORY_TEXT,
 	ROW_TOOL_CALLS,
+	ROW_DIFFERS_AT_TOKEN,
+	ROW_DIFFERS_AT_CHAR,
 	ROW_REQ,      /* kept if `with_req` says so, and of sessions */
 	ROW_AFTER,    /* for sessions: where in `lists` is the list of the requests it waited for */
 	ROW_CAPTURED, /* its number in the capture whose trace it is of, or that shows it: that of its id, c<number> */

@@ -300,6 +300,13 @@ static int add_row(struct run_data *run, const struct result *result, struct sli
 	struct run_part *part = &run->parts[run->part_count - 1];
 	if (check_bounds(result, err) < 0)
 		return -1;
+	const struct result *whole = result;
+	struct result counted;
+	if (result_check(result) != RESULT_CHECKS) {
+		counted = *result;
+		result_forget_latencies(&counted);
+		result = &counted;
+	}
 	struct slo_marks marks;
 	int goodness = slo_judge(run->slo, result, &run->doc, &marks, err);
 	if (goodness < 0)
@@ -326,6 +333,9 @@ static int add_row(struct run_data *run, const struct result *result, struct sli
 		.goodness = (uint8_t)goodness,
 		.not_streamed = (uint8_t)result_not_streamed(result),
 		.output_check = (uint8_t)result_output_check(result),
+		.check = (uint8_t)result_check(result),
+		.judged = (uint8_t)result_judged(result),
+		.compared = (uint8_t)result_compared(result),
 		.marks = marks,
 		.due_ns = result->due_ns,
 		.start_ns = result->start_ns,
@@ -340,7 +350,7 @@ static int add_row(struct run_data *run, const struct result *result, struct sli
 	later(&part->last_ns, row->end_ns);
 	run->row_count++;
 	part->rows++;
-	verdict_row(run->verdict, result);
+	verdict_row(run->verdict, whole);
 	return tally_failure(run, result) < 0 ? ipf_error_memory(err) : 0;
 }
 

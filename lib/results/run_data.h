@@ -57,6 +57,9 @@ struct row {
 	uint8_t goodness;       /* enum slo_answer */
 	uint8_t not_streamed;   /* enum result_not_streamed */
 	uint8_t output_check;   /* enum result_output */
+	uint8_t check;          /* enum result_check */
+	uint8_t judged;         /* enum result_judged */
+	uint8_t compared;       /* enum result_compared */
 	struct slo_marks marks; /* the objectives of --slo */
 	int64_t due_ns, start_ns, end_ns;
 };

@@ -10,6 +10,7 @@
 #include "stream/observed.h"
 #include "verdict/capture_health.h"
 #include "verdict/client_health.h"
+#include "verdict/answer_health.h"
 #include "verdict/warm_cache.h"
 
 #include <math.h>
@@ -24,8 +25,8 @@ struct verdict_stage {
 	int64_t repeated;                     /* successful requests whose prompt was sent before in this run */
 	int64_t sent_before;                  /* lines with prompts the earlier runs of a search sent */
 	int64_t scheduled, scheduled_most;    /* arrivals: of all parts together, of the largest part */
-	int64_t started, ok;
-	int64_t timed, waited;                                /* with a due time; of these, waited noticeably for a slot */
+	int64_t started, ok, checked;         /* checked: successful ones whose answer is checked */
+	int64_t timed, waited;                /* with a due time; of these, waited noticeably for a slot */
 	int64_t due_first, due_last, start_first, start_last; /* the current part's; IPF_ABSENT */
 	int64_t due_span, start_span;                         /* the ended parts' */
 };
@@ -37,7 +38,7 @@ struct verdict {
 	bool shards, failed, predicted, observed;
 	json_t *capture; /* an observed run's: the counts of its capture; NULL: not known */
 
-	int64_t rows, ok, errors[VERDICT_KINDS], stale;
+	int64_t rows, ok, checked, errors[VERDICT_KINDS], stale;
 	int64_t rows_with_length, exact_length, requested_tokens, received_tokens;
 	int64_t rows_with_input, asked_input, received_input; /* for those whose usage has a count */
 	int64_t events, coalesced;
@@ -58,6 +59,7 @@ struct verdict {
 	struct seen_numbers seen; /* the requests of the trace sent successfully in this run */
 	int64_t trace_requests, trace_repeated_prompts;
 	struct warm_cache cache;
+	struct answer_health answers;
 
 	char incomplete[512]; /* why some of the run is missing; "" */
 	int64_t stopped;      /* the stage in which the run was ended on purpose; INT64_MAX: none */
@@ -104,6 +106,7 @@ void verdict_free(struct verdict *v)
 	client_health_release(&v->client);
 	seen_numbers_release(&v->seen);
 	warm_cache_release(&v->cache);
+	answer_health_release(&v->answers);
 	for (size_t i = 0; i < v->notes_count; i++)
 		free(v->notes[i].text);
 	free(v->notes);
@@ -168,7 +171,7 @@ int verdict_part(struct verdict *v, const struct schedule *schedule)
 	if (schedule && schedule->trace_repeated_prompts > 0)
 		v->trace_repeated_prompts = schedule->trace_repeated_prompts;
 	size_t count = schedule ? schedule->count : 0;
-	if (!stages_grow(v, count)) {
+	if (!stages_grow(v, count) || answer_health_part(&v->answers, schedule) < 0) {
 		v->failed = true;
 		return -1;
 	}
@@ -327,10 +330,11 @@ static void row_counts(struct verdict *v, const struct result *row)
  */
 static void note_prompt(struct verdict *v, struct verdict_stage *stage, const struct result *row)
 {
-	if (row->req == IPF_ABSENT || stage->copies)
-		return;
 	const int64_t copy = row->copy != IPF_ABSENT && row->copy <= SCHEDULE_COPIES ? row->copy : stage->copy;
-	const int64_t number = schedule_prompt_number(row->req, copy, v->trace_requests);
+	const int64_t number = row->req == IPF_ABSENT ? -1 : schedule_prompt_number(row->req, copy, v->trace_requests);
+	answer_health_row(&v->answers, row, number);
+	if (number < 0 || stage->copies || result_check(row) != RESULT_CHECKS)
+		return;
 	v->cache.copies_sent |= UINT64_C(1) << copy;
 	const bool warm = row->n >= SCHEDULE_WARMUP_FIRST_N;
 	warm_cache_row(&v->cache, row, number, stage->measured && !warm);
@@ -374,6 +378,8 @@ void verdict_row(struct verdict *v, const struct result *row)
 	}
 	v->ok++;
 	stage->ok++;
+	stage->checked += result_check(row) < RESULT_CHECKS;
+	v->checked += result_check(row) < RESULT_CHECKS;
 	if (verdict_valid_count(row->events) && verdict_valid_count(row->coalesced)) {
 		v->events += row->events;
 		v->coalesced += row->coalesced;
@@ -382,6 +388,8 @@ void verdict_row(struct verdict *v, const struct result *row)
 	v->empty += row->events == 0;
 	row_unread(v, row);
 	row_streaming(v, row);
+	if (result_check(row) != RESULT_CHECKS) /* their lengths are limits */
+		return;
 	row_input(v, row);
 	row_counts(v, row);
 	if (verdict_valid_count(row->asked_output_tokens) && verdict_valid_count(row->output_tokens)) {
@@ -394,6 +402,11 @@ void verdict_row(struct verdict *v, const struct result *row)
 		v->requested_tokens = requested;
 		v->received_tokens = received;
 	}
+}
+
+const struct answer_health *verdict_answers(const struct verdict *v)
+{
+	return &v->answers;
 }
 
 int verdict_client(struct verdict *v, struct slice client, struct ipf_error *err)
@@ -902,16 +915,22 @@ struct stages_samples {
 	int64_t stages, few;               /* few: with fewer than a p99 needs */
 };
 
+/* A checked answer is in no latency. */
+static int64_t samples_in(const struct verdict_stage *stage)
+{
+	return stage->ok - stage->checked;
+}
+
 static struct stages_samples samples_of(const struct verdict *v, int64_t p99)
 {
 	struct stages_samples samples = {0};
 	for (size_t i = 0; i < v->count; i++) {
 		const struct verdict_stage *stage = &v->stages[i];
-		if (!stage->measured || stage->ok == 0)
+		if (!stage->measured || samples_in(stage) == 0)
 			continue;
 		samples.stages++;
-		samples.few += stage->ok < p99;
-		if (!samples.least || stage->ok < samples.least->ok)
+		samples.few += samples_in(stage) < p99;
+		if (!samples.least || samples_in(stage) < samples_in(samples.least))
 			samples.least = stage;
 	}
 	return samples;
@@ -921,11 +940,11 @@ static void say_samples(const struct verdict *v, struct verdict_check *check, in
 {
 	const struct stages_samples samples = samples_of(v, p99);
 	char number[32], where[160] = "", of[96] = "";
-	if (v->ok == 0)
+	if (v->ok == v->checked)
 		verdict_check_add(check, VERDICT_INVALID, "no successful response to measure");
 	if (!samples.least)
 		return;
-	int64_t ok = samples.least->ok;
+	int64_t ok = samples_in(samples.least);
 	if (samples.stages > 1 && samples.few > 0) {
 		snprintf(where, sizeof where, " of %.120s", name_of(v, samples.least, number));
 		snprintf(of, sizeof of, "; %s of %s stages have too few for p99", VERDICT_NUMBER(samples.few),
@@ -968,10 +987,10 @@ static bool judge_samples(struct verdict *v, struct verdict_check *check)
 	json_t *f = check->figures, *empty = json_array();
 	char number[32];
 	int64_t p90 = (int64_t)samples_needed(90), p99 = (int64_t)samples_needed(99);
-	bool ok = verdict_count(f, "samples", v->ok) && verdict_count(f, "needed_p90", p90) &&
+	bool ok = verdict_count(f, "samples", v->ok - v->checked) && verdict_count(f, "needed_p90", p90) &&
 	          verdict_count(f, "needed_p99", p99);
 	const struct verdict_stage *least = samples_of(v, p99).least;
-	ok = ok && (!least || verdict_count(f, "samples_least", least->ok));
+	ok = ok && (!least || verdict_count(f, "samples_least", samples_in(least)));
 	say_samples(v, check, p90, p99);
 	for (size_t i = 0; ok && i < v->count; i++) {
 		const struct verdict_stage *stage = &v->stages[i];
@@ -1045,7 +1064,7 @@ static bool judge_question(struct verdict *v, enum verdict_question question, st
 	case VERDICT_SERVER:
 		return judge_errors(v, check) && judge_ends(v, check) && judge_empty(v, check) && judge_streaming(v, check) &&
 		       judge_unread(v, check) && judge_reasons(v, check) && judge_counts(v, check) && judge_lengths(v, check) &&
-		       judge_input(v, check);
+		       judge_input(v, check) && answer_health_judge(&v->answers, check);
 	default:
 		return judge_samples(v, check) && judge_repeats(v, check) && warm_cache_judge(&v->cache, check);
 	}
@@ -1058,7 +1077,8 @@ bool verdict_is_empty(const struct verdict *v)
 
 const struct verdict_finding *verdict_judge(struct verdict *v)
 {
-	if (v->failed || client_health_failed(&v->client) || v->seen.failed || v->cache.sent.failed)
+	if (v->failed || client_health_failed(&v->client) || v->seen.failed || v->cache.sent.failed ||
+	    answer_health_failed(&v->answers))
 		return NULL;
 	struct verdict_finding *finding = &v->finding;
 	for (size_t i = 0; i < VERDICT_QUESTIONS; i++) {

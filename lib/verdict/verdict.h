@@ -22,6 +22,7 @@
 
 #include "stream/result.h"
 #include "stream/schedule.h"
+#include "verdict/answer_health.h"
 #include "verdict/verdict_check.h"
 #include "verdict/verdict_limits.h"
 
@@ -78,6 +79,8 @@ void verdict_live_histories(struct verdict *v);
  * cold cache finds; NAN: not known. */
 void verdict_cache_known(struct verdict *v, double possible);
 void verdict_row(struct verdict *v, const struct result *row);
+/* The checked answers so far; borrowed. */
+const struct answer_health *verdict_answers(const struct verdict *v);
 /* Takes a `client` line as ipf-fire wrote it. Members that are absent are not judged. */
 int verdict_client(struct verdict *v, struct slice client, struct ipf_error *err); /* -1: a number out of range */
 /* The input is not enough to judge this question, and why: a clause without a full stop. The caller's findings

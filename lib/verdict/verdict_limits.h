@@ -79,6 +79,8 @@
  * beyond whole blocks. */
 #define VERDICT_WARM_UNEVEN 0.20
 #define VERDICT_WARM_BLOCK  16
+/* More canaries are wrong under load than alone with less than this probability by chance. */
+#define VERDICT_ANSWERS_P 0.01
 /* Requests ending within a stage, which its rates count / requests it started. */
 #define VERDICT_ENDED_DOUBTFUL 0.50
 #define VERDICT_SHORT_WINDOWS  "ended within the stage"
