@@ -30,11 +30,15 @@ static int write_comparison(const struct comparison *comparison, const struct re
 	return status;
 }
 
-/* IPF_INVALID if it is not a comparison of valid runs, or if a condition of --fail-if holds, or is undecided. */
+/* IPF_INVALID if it is not a comparison of valid runs, if the new answers are wrong, or if a condition of --fail-if
+ * holds, or is undecided. */
 static void judge(const struct comparison *comparison, struct ipf_error *invalid)
 {
 	if (comparison->outcome == OUTCOME_INVALID)
 		ipf_error_set(invalid, IPF_INVALID, "not compared: the verdict of a side is INVALID");
+	if (comparison->outcome == OUTCOME_WRONG)
+		ipf_error_set(invalid, IPF_INVALID,
+		              "new gives wrong answers: more canaries are wrong than in base, beyond chance");
 	for (size_t i = 0; i < comparison->condition_count; i++)
 		if (comparison->conditions[i].failed)
 			ipf_error_set(invalid, IPF_INVALID, "--fail-if %s: %s%s", shown(comparison->conditions[i].text).text,

@@ -30,9 +30,9 @@ static enum tone tone_of(enum verdict_status status)
 static void tell_result(struct document *d, const struct comparison *c)
 {
 	static const enum tone tones[] = {
-		[OUTCOME_SAME] = TONE_GOOD,   [OUTCOME_SLOWER] = TONE_BAD,    [OUTCOME_FASTER] = TONE_GOOD,
-		[OUTCOME_MIXED] = TONE_WARN,  [OUTCOME_FEW_RUNS] = TONE_WARN, [OUTCOME_UNJUDGED] = TONE_WARN,
-		[OUTCOME_INVALID] = TONE_BAD,
+		[OUTCOME_SAME] = TONE_GOOD,  [OUTCOME_SLOWER] = TONE_BAD,    [OUTCOME_FASTER] = TONE_GOOD,
+		[OUTCOME_MIXED] = TONE_WARN, [OUTCOME_FEW_RUNS] = TONE_WARN, [OUTCOME_UNJUDGED] = TONE_WARN,
+		[OUTCOME_WRONG] = TONE_BAD,  [OUTCOME_INVALID] = TONE_BAD,
 	};
 	char text[COMPARE_WORDS];
 	const char *whole = compare_outcome(c, text), *name = strstr(whole, outcome_names[c->outcome]);
@@ -56,6 +56,8 @@ static void tell_result(struct document *d, const struct comparison *c)
 	}
 	if (compare_predicted(c, text))
 		doc_part(d, PART_TEXT, NULL, text)->tone = TONE_WARN;
+	if (compare_answers_text(c, text))
+		doc_fact(d, "answers", "%s", text)->tone = c->outcome == OUTCOME_WRONG ? TONE_BAD : TONE_PLAIN;
 	if (compare_load(c, text))
 		doc_fact(d, "load", "%s", text)->tone = TONE_WARN;
 	if (compare_trace(c, text))

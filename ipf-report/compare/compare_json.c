@@ -33,6 +33,12 @@ static json_t *side_of(const struct comparison *c, int s)
 	json_object_set_new(side, "results", files);
 	json_object_set_new(side, "runs", json_integer(c->run_count[s]));
 	set_number(side, "output_tokens", c->output_tokens[s]);
+	if (c->answers.canaries[s] > 0) {
+		json_object_set_new(side, "canaries", json_integer(c->answers.canaries[s]));
+		json_object_set_new(side, "wrong_canaries", json_integer(c->answers.wrong[s]));
+	}
+	if (c->answers.other_marks[s] > 0)
+		json_object_set_new(side, "mixed_up", json_integer(c->answers.other_marks[s]));
 	set_number(side, "cached_share", c->cached[s]);
 	set_number(side, "later_turns_cached_share", c->later[s].cached_share);
 	set_number(side, "later_turns_same_server", c->later[s].same_server);
@@ -93,6 +99,10 @@ json_t *compare_json(const struct comparison *c)
 	json_object_set_new(json, "outcome", json_string(outcome_names[c->outcome]));
 	for (int s = 0; s < SIDES; s++)
 		json_object_set_new(json, side_names[s], side_of(c, s));
+	if (c->answers.known)
+		json_object_set_new(json, "answers",
+		                    json_pack("{s:b, s:f, s:f}", "paired", c->answers.paired, "p_worse", c->answers.p_worse,
+		                              "p_better", c->answers.p_better));
 	json_object_set_new(json, "paired", json_boolean(c->paired));
 	if (c->replays_capture)
 		json_object_set_new(json, "replays_capture", json_true());

@@ -80,6 +80,8 @@ void compare_junit(const struct comparison *c, struct buffer *out)
 	char text[COMPARE_WORDS];
 	if (c->outcome == OUTCOME_INVALID)
 		put_case(&cases, "ipf.comparison", "verdict", FAILED, compare_outcome(c, text));
+	if (compare_answers_text(c, text))
+		put_case(&cases, "ipf.comparison", "answers", c->outcome == OUTCOME_WRONG ? FAILED : PASSED, text);
 	for (size_t k = 0; k < c->count; k++)
 		put_figure(&cases, c, &c->figures[k]);
 	for (size_t k = 0; k < c->condition_count; k++)

@@ -62,6 +62,9 @@ const char *compare_outcome(const struct comparison *c, char text[COMPARE_WORDS]
 		else
 			snprintf(text, COMPARE_WORDS, "not judged: how much the figures vary is not known");
 		break;
+	case OUTCOME_WRONG:
+		snprintf(text, COMPARE_WORDS, "new gives wrong answers: its latencies do not count");
+		break;
 	case OUTCOME_INVALID:
 		snprintf(text, COMPARE_WORDS, "not compared: the verdict of %s is INVALID",
 		         c->verdicts[SIDE_NEW]->status != VERDICT_INVALID    ? "base"
@@ -152,6 +155,35 @@ const char *compare_trace(const struct comparison *c, char text[COMPARE_WORDS])
 	else
 		snprintf(text, COMPARE_WORDS, "not the same: the sides had other requests");
 	return text;
+}
+
+static void append_mixed(const struct compared_answers *a, char text[COMPARE_WORDS])
+{
+	const size_t len = strlen(text);
+	char base[40], new[40];
+	if (a->other_marks[SIDE_BASE] || a->other_marks[SIDE_NEW])
+		snprintf(text + len, COMPARE_WORDS - len, "%sanswers with the code of another request: base %s, new %s",
+		         len ? "; " : "", show_count(a->other_marks[SIDE_BASE], base),
+		         show_count(a->other_marks[SIDE_NEW], new));
+}
+
+const char *compare_answers_text(const struct comparison *c, char text[COMPARE_WORDS])
+{
+	const struct compared_answers *a = &c->answers;
+	char wrong[SIDES][40], all[SIDES][40];
+	*text = '\0';
+	if (a->known) {
+		for (int s = 0; s < SIDES; s++) {
+			show_count(a->wrong[s], wrong[s]);
+			show_count(a->canaries[s], all[s]);
+		}
+		const bool differ = a->p_worse < VERDICT_ANSWERS_P || a->p_better < VERDICT_ANSWERS_P;
+		snprintf(text, COMPARE_WORDS, "%s of %s canaries wrong in new, %s of %s in base%s, p = %.2g", wrong[SIDE_NEW],
+		         all[SIDE_NEW], wrong[SIDE_BASE], all[SIDE_BASE], differ ? "" : ": no more than chance",
+		         fmin(a->p_worse, a->p_better));
+	}
+	append_mixed(a, text);
+	return *text ? text : NULL;
 }
 
 const char *compare_cached(const struct comparison *c, char text[COMPARE_WORDS])

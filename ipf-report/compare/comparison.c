@@ -651,7 +651,10 @@ int comparison_build(struct comparison *c, const struct run_data *const runs[SID
 	if (invalid)
 		c->condition_count = 0;
 	judge_conditions(c);
-	c->outcome = invalid ? OUTCOME_INVALID : figure_differences_outcome(c->figures, c->count, c->family);
+	c->answers = compare_answers(runs);
+	c->outcome = invalid                               ? OUTCOME_INVALID
+	             : compared_answers_worse(&c->answers) ? OUTCOME_WRONG
+	                                                   : figure_differences_outcome(c->figures, c->count, c->family);
 	end_sides(&both);
 	return bad;
 }

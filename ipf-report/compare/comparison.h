@@ -12,6 +12,7 @@
 #ifndef COMPARE_COMPARISON_H
 #define COMPARE_COMPARISON_H
 
+#include "compare/compared_answers.h"
 #include "compare/fail_if.h"
 #include "difference/figure_difference.h"
 #include "figures/figures.h"
@@ -44,8 +45,9 @@ struct comparison {
 	double output_tokens[SIDES]; /* a successful request's mean; NAN */
 	double cached[SIDES];        /* share of their input tokens the server had in its prefix cache; NAN */
 	struct later_turns later[SIDES];
-	double accepted[SIDES];  /* share of the draft tokens that were accepted: by the server's counters, else by its
-	                            answers */
+	double accepted[SIDES]; /* share of the draft tokens that were accepted: by the server's counters, else by its
+	                           answers */
+	struct compared_answers answers;
 	bool paired;             /* runs of both sides have the same requests at the same times */
 	bool replays_capture;    /* each run of one side is observed, each of the other replays its trace */
 	bool same_records;       /* a run is on both sides */

@@ -12,6 +12,7 @@ const char *const outcome_names[] = {
 	[OUTCOME_MIXED] = "mixed",
 	[OUTCOME_FEW_RUNS] = "not enough runs",
 	[OUTCOME_UNJUDGED] = "not judged",
+	[OUTCOME_WRONG] = "wrong answers",
 	[OUTCOME_INVALID] = "not compared",
 };
 

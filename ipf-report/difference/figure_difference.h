@@ -17,6 +17,7 @@ enum outcome {
 	OUTCOME_MIXED,    /* both */
 	OUTCOME_FEW_RUNS, /* nothing differs, but not of every measure a figure is known well enough */
 	OUTCOME_UNJUDGED, /* no noise is known, as of another tool's figures */
+	OUTCOME_WRONG,    /* the new side answers more canaries wrong: its latencies do not count */
 	OUTCOME_INVALID,  /* the verdict of a side is INVALID: not compared */
 };
 extern const char *const outcome_names[]; /* "no difference", "slower", … */

@@ -50,7 +50,7 @@ $(OUT)/trace.set: settings = TRACE DATA SOURCE REQUESTS INPUT OUTPUT SALT SEED T
 $(OUT)/run.set: settings = URL MODEL API FIRE_OPTIONS STAGES SEED SCRAPE GPU PROMETHEUS LIVE_OPTIONS UNTIL_STABLE
 $(OUT)/collect.set: settings = TOKENIZER COLLECT_OPTIONS
 $(OUT)/report.set: settings = REPORT_OPTIONS SLO
-prep = env -S "ipf-prep $$PREP_OPTIONS" --seed "$$SEED" $${TOKENIZER:+-t "$$TOKENIZER"}
+prep = env -S "ipf-prep $$PREP_OPTIONS" --seed "$$SEED" $${TOKENIZER:+-t "$$TOKENIZER"} $(checks)
 synthetic = synthetic -n "$$REQUESTS" --input-tokens "$$INPUT" --output-tokens "$$OUTPUT"
 fire = env -S "ipf-fire $$FIRE_OPTIONS" -u "$$URL" $${MODEL:+-m "$$MODEL"} $${API:+--api "$$API"}
 collect = env -S "ipf-collect $$COLLECT_OPTIONS" $${TOKENIZER:+-t "$$TOKENIZER"} $${UNTIL_STABLE:+--until-stable "$$UNTIL_STABLE"} $$(test ! -e $(@:results.zst=live.zst) || echo --samples $(@:results.zst=live.zst))
