@@ -4,6 +4,7 @@
 #include "dialect.h"
 #include "frame.h"
 #include "http.h"
+#include "logprobs.h"
 #include "request_metrics.h"
 #include "json/jout.h"
 
@@ -42,6 +43,7 @@ void answer_init(struct answer *a)
 	a->usage_apart = usage && !a->usage_last;
 	if (find(a, MODE_SPLIT))
 		rng_init(&a->cuts, a->seed, "split", a->number);
+	a->script.fingerprint = a->ask->fingerprint;
 	write_opening(a);
 }
 
@@ -54,16 +56,9 @@ void answer_release(struct answer *a)
 	buffer_release(&a->ids);
 	buffer_release(&a->so_far);
 	call_plan_release(&a->calls);
+	answer_script_release(&a->script);
 	buffer_release(&a->event);
 	buffer_release(&a->json);
-}
-
-static int64_t reasoning_tokens(const struct answer *a)
-{
-	const struct mode *reasoning = find(a, MODE_REASONING);
-	if (!reasoning || !a->ask->chat)
-		return 0;
-	return reasoning->tokens < a->output_tokens ? reasoning->tokens : a->output_tokens;
 }
 
 /* The first token of tool calls; those after it are names and arguments. INT64_MAX: there is no call. */
@@ -72,13 +67,13 @@ static int64_t tool_begin(const struct answer *a)
 	const struct mode *tools = find(a, MODE_TOOLS);
 	if (!tools || !a->calls.count)
 		return INT64_MAX;
-	return tools->after > reasoning_tokens(a) ? tools->after : reasoning_tokens(a);
+	return tools->after > answer_reasoning_tokens(a) ? tools->after : answer_reasoning_tokens(a);
 }
 
 static void write_usage(struct answer *a, int64_t output_tokens)
 {
 	const struct mode *off = find(a, MODE_USAGE_OFF);
-	int64_t output = output_tokens + (off ? off->tokens : 0), reasoning = reasoning_tokens(a);
+	int64_t output = output_tokens + (off ? off->tokens : 0), reasoning = answer_reasoning_tokens(a);
 	buffer_format(&a->json,
 	              "{\"prompt_tokens\":%lld,\"total_tokens\":%lld,\"completion_tokens\":%lld,"
 	              "\"prompt_tokens_details\":{\"cached_tokens\":%lld}",
@@ -93,19 +88,6 @@ static void write_usage(struct answer *a, int64_t output_tokens)
 static const char *finish_of(const struct answer *a)
 {
 	return a->output_tokens > tool_begin(a) ? "tool_calls" : a->finish;
-}
-
-static enum token_text answer_words(const struct modes *modes)
-{
-	return modes_find(modes, MODE_SPLIT_UTF8) ? TOKEN_TEXT_UTF8
-	       : modes_find(modes, MODE_ESCAPES)  ? TOKEN_TEXT_ESCAPES
-	                                          : TOKEN_TEXT_PLAIN;
-}
-
-/* Where the text begins, for token_text_at. */
-static uint64_t answer_start(uint64_t seed, uint64_t fingerprint)
-{
-	return (fingerprint ^ seed * UINT64_C(0x9e3779b97f4a7c15)) >> 20;
 }
 
 int answer_plan_calls(struct answer *a)
@@ -126,15 +108,6 @@ int answer_plan_calls(struct answer *a)
 	if (wishes.given.data && a->calls.count)
 		a->output_tokens = before + a->calls.tokens;
 	return 0;
-}
-
-struct token_bytes answer_text_at(const struct answer *a, int64_t k)
-{
-	const struct mode *json = find(a, MODE_JSON);
-	uint64_t start = answer_start(a->seed, a->ask->fingerprint);
-	int64_t before = reasoning_tokens(a);
-	return json ? json_text_at(json->text, start, k - before, a->output_tokens - before)
-	            : token_text_at(answer_words(a->modes), start, k);
 }
 
 /* ---- chunks ---- */
@@ -197,8 +170,9 @@ static void end_chunk(struct answer *a, const char *finish, bool with_usage, boo
 		json->len--;
 	if (find(a, MODE_NULLS) && a->ask->chat)
 		write_nulls(a);
-	buffer_text(json,
-	            a->ask->chat ? "},\"logprobs\":null,\"finish_reason\":" : ",\"logprobs\":null,\"finish_reason\":");
+	buffer_text(json, a->ask->chat ? "},\"logprobs\":" : ",\"logprobs\":");
+	logprobs_write(a, a->sent, content && a->part == PART_TEXT ? a->pending : 0);
+	buffer_text(json, ",\"finish_reason\":");
 	if (finish)
 		buffer_format(json, "\"%s\"", finish);
 	else
@@ -315,7 +289,7 @@ static void add_token(struct answer *a, int64_t k)
 {
 	int64_t tool = tool_begin(a);
 	uint64_t start = answer_start(a->seed, a->ask->fingerprint);
-	if (k < reasoning_tokens(a)) {
+	if (k < answer_reasoning_tokens(a)) {
 		a->part = PART_REASONING;
 		buffer_text(&a->reasoning, token_text_at(answer_words(a->modes), start, k).json);
 	} else if (k >= tool) {
@@ -329,8 +303,7 @@ static void add_token(struct answer *a, int64_t k)
 		buffer_text(&a->text, answer_text_at(a, k).json);
 	}
 	if (a->ask->return_ids)
-		buffer_format(&a->ids, "%s%u", a->ids.len ? "," : "",
-		              (unsigned)token_of_text((struct slice){answer_text_at(a, k).bytes, TOKEN_BYTES}));
+		buffer_format(&a->ids, "%s%u", a->ids.len ? "," : "", (unsigned)token_of_text(answer_text_at(a, k).bytes));
 	a->pending++;
 }
 
@@ -515,7 +488,7 @@ static enum answer_next stream_token(struct answer *a, int64_t k)
 	}
 	add_token(a, k);
 	/* Reasoning, text and each tool call never share an event. */
-	bool part_ends = k + 1 == reasoning_tokens(a) || k + 1 == tool_begin(a) || is_last_of_call(a, k);
+	bool part_ends = k + 1 == answer_reasoning_tokens(a) || k + 1 == tool_begin(a) || is_last_of_call(a, k);
 	if ((a->pending >= (multi ? multi->tokens : 1) && !a->more) || last || part_ends) {
 		a->finished = last && find(a, MODE_FINISH_IN_LAST);
 		send_pending(a, a->finished ? finish_of(a) : NULL);
@@ -620,7 +593,10 @@ static void write_whole_body(struct answer *a)
 		buffer_slice(&a->json, buffer_all(&a->text));
 		buffer_byte(&a->json, '"');
 	}
-	buffer_format(&a->json, ",\"logprobs\":null,\"finish_reason\":\"%s\"", finish_of(a));
+	buffer_text(&a->json, ",\"logprobs\":");
+	int64_t reasoning = answer_reasoning_tokens(a), tool = tool_begin(a);
+	logprobs_write(a, reasoning, (tool < a->output_tokens ? tool : a->output_tokens) - reasoning);
+	buffer_format(&a->json, ",\"finish_reason\":\"%s\"", finish_of(a));
 	write_choice_end(a, true);
 	if (!find(a, MODE_NO_USAGE)) {
 		buffer_text(&a->json, ",\"usage\":");

@@ -8,6 +8,7 @@
 #ifndef SIM_ANSWER_H
 #define SIM_ANSWER_H
 
+#include "answer_script.h"
 #include "call_plan.h"
 #include "generate_request.h"
 #include "outbox.h"
@@ -42,8 +43,12 @@ struct answer {
 	bool tiers, storage; /* the engine has tiers below the device; storage among them */
 	bool metrics;        /* the answer has a server's metrics of the request, where that server would say them */
 	/* Its own. */
-	bool whole;              /* one JSON body */
-	struct call_plan calls;  /* set by answer_plan_calls */
+	bool whole;                  /* one JSON body */
+	struct call_plan calls;      /* set by answer_plan_calls */
+	struct answer_script script; /* its text; the caller may write it before answer_init */
+	int64_t cut_tokens;          /* under load, it ends after these; 0: it does not. See answer_faults.h */
+	bool wrong_decided;
+	unsigned faults;         /* enum answer_fault */
 	int64_t sent, pending;   /* tokens */
 	int64_t events, written; /* all events; those with text, for coalescing */
 	bool usage_last;         /* the usage goes into the chunk that finishes */
@@ -65,8 +70,23 @@ struct answer {
  * `ask`, `modes`, `seed` and `output_tokens` set. -1: out of memory. */
 int answer_plan_calls(struct answer *a);
 void answer_init(struct answer *a); /* after the caller's members are set */
+
+/* ---- answer_text.c ---- */
+
+struct answer_piece {
+	const char *json; /* as it stands in a JSON string */
+	struct slice bytes;
+};
 /* Token `k` of the answer, if it is one of its text: in mode json, that fills all of the answer but its reasoning. */
-struct token_bytes answer_text_at(const struct answer *a, int64_t k);
+struct answer_piece answer_text_at(const struct answer *a, int64_t k);
+/* The candidates for token k by their probability: rank 0 is the token itself. */
+struct answer_piece answer_candidate_at(const struct answer *a, int64_t k, int64_t rank);
+int64_t answer_reasoning_tokens(const struct answer *a);
+enum token_text answer_words(const struct modes *modes);
+/* Where the text begins, for token_text_at. */
+uint64_t answer_start(uint64_t seed, uint64_t fingerprint);
+
+/* ---- writing ---- */
 
 /* The status line and head of a streamed answer, and the events sent with it. Nothing for a whole one. */
 void answer_head(struct answer *a);

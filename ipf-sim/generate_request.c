@@ -2,6 +2,7 @@
 
 #include "absent.h"
 #include "call_plan.h"
+#include "canary/canary.h"
 #include "dialect.h"
 #include "token_text.h"
 #include "tool_results.h"
@@ -10,6 +11,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define SOLVED_MOST   4096 /* bytes */
+#define MOST_LOGPROBS 20
 
 struct reader {
 	struct generate_request *ask;
@@ -172,6 +176,21 @@ static int read_lengths(struct reader *r)
 	return 0;
 }
 
+/* A chat has a switch and a number; a completion has only the number. */
+static int read_logprobs(struct reader *r)
+{
+	bool wanted = false;
+	int64_t top = 0;
+	int found = r->ask->chat ? jdoc_get_bool(&r->doc, JDOC_ROOT, "logprobs", &wanted, r->err)
+	                         : read_count(r, "logprobs", 0, &top);
+	if (found < 0 || (r->ask->chat && read_count(r, "top_logprobs", 0, &top) < 0))
+		return -1;
+	if (top > MOST_LOGPROBS)
+		return wrong(r, r->ask->chat ? "top_logprobs" : "logprobs", "expected at most 20");
+	r->ask->logprobs = found && (wanted || !r->ask->chat) ? top + 1 : 0;
+	return 0;
+}
+
 /* Dynamo's extension. */
 static void read_nvext(struct reader *r)
 {
@@ -232,10 +251,18 @@ static int read_json(struct reader *r, struct slice body)
 	return jdoc_parse(&r->doc, body.data ? body.data : "", body.len, r->err);
 }
 
+/* A chat asks by its last message. */
+static void solve(struct reader *r)
+{
+	if (!canary_solve(buffer_all(&r->text), &r->ask->solved) || r->ask->solved.len > SOLVED_MOST)
+		buffer_clear(&r->ask->solved);
+}
+
 /* The members after the prompt. */
 static int finish_body(struct reader *r)
 {
-	if (r->sequence->failed || r->text.failed || r->ask->tokens.failed)
+	solve(r);
+	if (r->sequence->failed || r->text.failed || r->ask->tokens.failed || r->ask->solved.failed)
 		return ipf_error_set(r->err, IPF_SYSTEM, "memory ran out");
 	r->ask->fingerprint = r->sequence->chain;
 	if (r->sequence->prompt_tokens == 0)
@@ -281,7 +308,7 @@ static int read_body(struct reader *r)
 {
 	if (jdoc_type_of(&r->doc, JDOC_ROOT) != JDOC_MAP)
 		return ipf_error_set(r->err, IPF_INPUT, "expected a map");
-	if (read_switches(r) < 0 || read_lengths(r) < 0)
+	if (read_switches(r) < 0 || read_lengths(r) < 0 || read_logprobs(r) < 0)
 		return -1;
 	if ((r->ask->chat ? read_chat(r) : read_prompt(r)) < 0)
 		return -1;
@@ -428,4 +455,5 @@ void generate_request_release(struct generate_request *ask)
 	buffer_release(&ask->tokens);
 	buffer_release(&ask->calls);
 	buffer_release(&ask->tools);
+	buffer_release(&ask->solved);
 }

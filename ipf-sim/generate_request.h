@@ -34,6 +34,8 @@ struct generate_request {
 	struct modes modes;              /* from the body's "sim" */
 	struct buffer calls;             /* its "sim_calls", a list (call_plan.h); empty: it has none */
 	struct buffer tools;             /* names of the tools it offers, each with a NUL after it */
+	struct buffer solved;            /* the answer to a task that the prompt is (canary/canary.h); empty: it is none */
+	int64_t logprobs;                /* most likely tokens to list for each, plus 1; 0: no log probabilities */
 	uint64_t fingerprint;            /* the prompt's: equal prompts, equal answers */
 	char prompt_sha256[65]; /* the text's: a chat's contents joined by newlines; ids in decimal joined by commas */
 	char body_sha256[65];   /* with `digest` */

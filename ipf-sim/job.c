@@ -44,7 +44,7 @@ const char *job_model(const struct sequence *sequence)
 static uint32_t token_of(const struct sequence *sequence, int64_t k)
 {
 	const struct job *job = (const struct job *)(const void *)((const char *)sequence - offsetof(struct job, sequence));
-	return token_of_text((struct slice){answer_text_at(&job->answer, k).bytes, TOKEN_BYTES});
+	return token_of_text(answer_text_at(&job->answer, k).bytes);
 }
 
 static void refuse(struct job *job, int status, const char *more, const char *text, const char *param)
@@ -78,6 +78,20 @@ static int choose_modes(struct job *job, struct ipf_error *err)
 	return 0;
 }
 
+/* The known answer to a task, which the model goes beyond only if it may not end. -1: out of memory. */
+static int write_solution(struct job *job, int64_t *tokens)
+{
+	struct answer *a = &job->answer;
+	const struct mode *reasoning = modes_find(&job->modes, MODE_REASONING);
+	if (!job->ask.solved.len || modes_find(&job->modes, MODE_JSON) || modes_find(&job->modes, MODE_TOOLS))
+		return 0;
+	if (answer_script_write(&a->script, buffer_all(&job->ask.solved)) < 0)
+		return -1;
+	if (!job->ask.ignore_eos)
+		*tokens = a->script.count + (reasoning && job->ask.chat ? reasoning->tokens : 0);
+	return 0;
+}
+
 /* How many tokens the answer has, and why it ends there. -1: out of memory. */
 static int choose_length(struct job *job)
 {
@@ -94,11 +108,13 @@ static int choose_length(struct job *job)
 		rng_init(&rng, options->seed, "eos", job->ask.fingerprint);
 		double drawn = rng_exponential(&rng) * options->eos_mean;
 		end = drawn < 1e9 ? (int64_t)drawn + 1 : tokens;
-		end = end < least ? least : end;
 	}
+	if (write_solution(job, &end) < 0)
+		return -1;
+	end = end < least ? least : end;
 	if (one || shorter)
 		end = one ? 1 : shorter->tokens;
-	if (end < tokens) {
+	if (end < tokens || (job->answer.script.tokens && end == tokens && !job->ask.ignore_eos)) {
 		tokens = end;
 		finish = "stop";
 	}
@@ -206,8 +222,76 @@ static void prepare_answer(struct job *job)
 	job->sequence.draws = job->ask.fingerprint ^ c->server->options->seed;
 }
 
+/* ---- faults ---- */
+
+/* Picks one of the other requests in the engine. */
+struct other {
+	const struct sequence *self;
+	int64_t wanted, seen;
+	const struct job *found;
+};
+
+static void see_sequence(const struct sequence *sequence, void *data)
+{
+	struct other *o = data;
+	if (sequence == o->self)
+		return;
+	if (o->seen++ == o->wanted)
+		o->found = (const struct job *)(const void *)((const char *)sequence - offsetof(struct job, sequence));
+}
+
+/* Another request's answer, drawn among those in flight. */
+static void swap_answers(struct server *s, struct job *job)
+{
+	struct other o = {.self = &job->sequence, .wanted = -1};
+	struct answer *a = &job->answer;
+	struct rng rng;
+	batching_visit(s->engine, see_sequence, &o);
+	if (!o.seen)
+		return;
+	rng_init(&rng, a->seed, "crosstalk with", a->number);
+	o = (struct other){.self = &job->sequence, .wanted = (int64_t)rng_below(&rng, (uint64_t)o.seen)};
+	batching_visit(s->engine, see_sequence, &o);
+	if (!o.found)
+		return;
+	int64_t room = batching_room(s->engine) - job->sequence.prompt_tokens;
+	if (job->ask.max_tokens != IPF_ABSENT && job->ask.max_tokens < room)
+		room = job->ask.max_tokens;
+	answer_faults_swap(a, &o.found->answer, room);
+}
+
+static void set_length(struct job *job)
+{
+	job->sequence.output_tokens = job->answer.output_tokens > 0 ? job->answer.output_tokens : 1;
+}
+
+/* Before the request enters the engine, which has to know its length. */
+static void plan_faults(struct server *s, struct job *job)
+{
+	const struct answer_faults *f = &s->options->faults;
+	answer_faults_plan(&job->answer, f);
+	if (answer_faults_swaps(&job->answer, f))
+		swap_answers(s, job);
+	set_length(job);
+}
+
+/* Before token k is written. */
+static void apply_faults(struct server *s, struct job *job, int64_t k)
+{
+	const struct answer_faults *f = &s->options->faults;
+	if (!answer_faults_any(f))
+		return;
+	struct batching_counts counts = batching_counts(s->engine);
+	struct server_load load = {counts.kv_usage, counts.running + counts.waiting};
+	answer_faults_token(&job->answer, k, f, &load);
+	set_length(job);
+}
+
+/* ---- into the engine ---- */
+
 static void enter_engine(struct job *job, int64_t now_ns)
 {
+	plan_faults(job->conn->server, job);
 	batching_add(job->conn->server->engine, &job->sequence, now_ns);
 	job->conn->server->metrics.arrived++;
 }
@@ -392,6 +476,7 @@ void job_token(struct sequence *sequence, void *data)
 	job->answer.now_ns = now_ns;
 	enum answer_next next = ANSWER_ON;
 	for (int64_t k = before; k < sequence->produced && next == ANSWER_ON; k++) {
+		apply_faults(s, job, k);
 		job->answer.more = k + 1 < sequence->produced;
 		next = answer_token(&job->answer, k);
 	}
@@ -424,7 +509,7 @@ void job_sent(struct conn *c, int64_t at_ns)
 static void gather_text(const struct job *job, struct buffer *text)
 {
 	for (int64_t k = 0; k < job->line.output_tokens; k++)
-		buffer_append(text, answer_text_at(&job->answer, k).bytes, TOKEN_BYTES);
+		buffer_slice(text, answer_text_at(&job->answer, k).bytes);
 }
 
 static void write_log(struct server *s, struct job *job)
@@ -440,6 +525,7 @@ static void write_log(struct server *s, struct job *job)
 	line->sequence = &job->sequence;
 	line->output_tokens = job->answer.whole ? (job->finished ? job->answer.output_tokens : 0) : job->answer.sent;
 	line->finish = job->finished ? job->answer.finish : NULL;
+	line->faults = job->answer.faults;
 	line->cancelled = !job->finished;
 	line->generated_tokens = job->finished ? 0 : job->sequence.produced;
 	struct buffer text = {0};

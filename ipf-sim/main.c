@@ -1,5 +1,6 @@
 #include "server.h"
 
+#include "answer_faults.h"
 #include "engine_options.h"
 
 #include "clock.h"
@@ -36,6 +37,7 @@ struct sim_options {
 	int scrape_mode;
 	struct replicas_options replicas;
 	struct rate_limit limit;
+	struct answer_faults faults;
 	const char *api_key, *log;
 	struct string_list models, adapters, fails;
 	bool priority, generate_on, no_prefix_cache, role_early, request_metrics, die_with_parent, list_modes,
@@ -143,6 +145,15 @@ static const struct option_spec specs[] = {
 	OPTION_HEADING("Failures"),
 	ROW(OPTION_LIST, 0, "fail", "MODE[:KEY=VALUE,…]", fails,
         "fail in this mode; share=0.1 in a tenth of the requests; may be given several times"),
+	OPTION_PARSED_BY(0, "wrong", "SHARE[,above=SHARE]", struct sim_options, faults.wrong, answer_faults_parse_wrong,
+                     "replace a token in SHARE of the answers that see the KV cache fuller than above (0)"),
+	OPTION(OPTION_SHARE, 0, "crosstalk", "SHARE", struct sim_options, faults.crosstalk,
+           "give SHARE of the requests the answer of another one in flight"),
+	OPTION_PARSED_BY(0, "near-ties", "SHARE[,load=N]", struct sim_options, faults.near_ties, answer_faults_parse_load,
+                     "SHARE of the prompts has a token with two nearly equal candidates; with N (2) requests in "
+                     "flight, answers continue with the other one"),
+	OPTION_PARSED_BY(0, "cut", "SHARE[,load=N]", struct sim_options, faults.cut, answer_faults_parse_load,
+                     "end SHARE of the answers early, as if complete, with N (2) requests in flight"),
 	OPTION_PARSED_BY(
 		0, "rate-limit", "RATE[,burst=N][,say=FORM]", struct sim_options, limit, rate_limit_parse,
 		"answer 429 to requests beyond a token bucket of N tokens (1), which fills at RATE; it says when to "
@@ -237,6 +248,7 @@ static int check_options(const struct sim_options *o, struct server_options *ser
 		.gpu = o->gpu,
 		.replicas = o->replicas,
 		.limit = o->limit,
+		.faults = o->faults,
 		.port = (int)o->port,
 		.all_addresses = o->all_addresses,
 		.models = o->models.items,
@@ -340,6 +352,7 @@ int main(int argc, char **argv)
 	                              .batch_input_ns = NS_PER_MS,
 	                              .audio_base_ns = 5 * NS_PER_MS,
 	                              .audio_factor = 0.01,
+	                              .faults = answer_faults_none,
 	                              .step_per_seq_ns = 20 * NS_PER_US,
 	                              .prefill_rate = 100000,
 	                              .step_tokens = 8192,

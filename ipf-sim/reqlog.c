@@ -1,5 +1,6 @@
 #include "reqlog.h"
 
+#include "answer_faults.h"
 #include "clock.h"
 #include "json/jout.h"
 
@@ -13,6 +14,18 @@ static void member_text(struct jout *w, const char *key, const char *text)
 {
 	if (text && *text)
 		jout_member_string(w, key, slice_of(text));
+}
+
+static void member_faults(struct jout *w, unsigned faults)
+{
+	if (!faults)
+		return;
+	jout_key(w, "faults");
+	jout_begin_list(w);
+	for (int i = 0; answer_fault_names[i]; i++)
+		if (faults >> i & 1)
+			jout_string0(w, answer_fault_names[i]);
+	jout_end_list(w);
 }
 
 int reqlog_write(FILE *to, const struct reqlog_line *line)
@@ -30,6 +43,7 @@ int reqlog_write(FILE *to, const struct reqlog_line *line)
 	if (line->status)
 		jout_member_int(&w, "status", line->status);
 	member_text(&w, "mode", mode.data);
+	member_faults(&w, line->faults);
 	if (line->cancelled) {
 		jout_key(&w, "cancelled");
 		jout_bool(&w, true);

@@ -22,6 +22,7 @@ struct reqlog_line {
 	int64_t generated_tokens;       /* a cancelled one's: the engine's tokens; 0: none */
 	const char *id, *path, *finish; /* id, finish: may be NULL */
 	struct slice text;              /* the answer's; absent */
+	unsigned faults;                /* enum answer_fault */
 	bool stream, cancelled;
 	const struct generate_request *ask;
 	const struct modes *modes;

@@ -7,6 +7,7 @@
 #ifndef SIM_SERVER_H
 #define SIM_SERVER_H
 
+#include "answer_faults.h"
 #include "generate_request.h"
 #include "batching/batching.h"
 #include "batching/replicas.h"
@@ -42,6 +43,7 @@ struct server_options {
 	uint64_t seed;
 	struct mode *fails; /* by chance */
 	size_t fail_count;
+	struct answer_faults faults;
 	int64_t keep_alive_ns, loading_ns, max_time_ns;
 	int64_t body_limit, out_limit;
 	bool role_early, request_metrics;

@@ -19,7 +19,7 @@ enum { EVERY, FREE, TEMPLATES };
 
 struct body_renderer {
 	struct body_template templates[TEMPLATES];
-	const struct body_template *template; /* of the request at hand */
+	const struct body_template *template; /* that of the request at hand */
 	char *model;                          /* JSON; NULL: the trace's */
 	char *default_model;                  /* JSON; of requests without one; NULL */
 	bool measure_prompt, live;

@@ -451,6 +451,30 @@ static void same_prompt_same_text(void **state)
 	outbox_release(&c);
 }
 
+static void written_texts_are_cut_into_tokens(void **state)
+{
+	struct answer_script s = {0}, copy = {0};
+	(void)state;
+	assert_int_equal(answer_script_write(&s, slice_of("{\"a\": 19, \xc3\xa9z")), 0);
+	assert_int_equal(s.count, 4);
+	assert_string_equal(s.tokens[0].json, "{\\\"a\\\"");
+	assert_int_equal(s.tokens[3].len, 1);
+	answer_script_alter(&s, 2, slice_of(": 19"));
+	assert_int_equal(s.altered_number, 2);
+	assert_string_equal(s.altered.json, ": 21");
+	answer_script_alter(&s, 1, slice_of("\": \xe2"));
+	assert_string_equal(s.altered.json, "xxxx");
+	assert_int_equal(answer_script_copy(&copy, &s), 0);
+	answer_script_release(&s);
+	assert_int_equal(copy.count, 4);
+	assert_memory_equal(copy.tokens[1].bytes, ": 19", TOKEN_BYTES);
+	assert_int_equal(answer_script_copy(&copy, &s), 0);
+	assert_null(copy.tokens);
+	assert_int_equal(answer_script_write(&s, slice_of("")), 0);
+	assert_int_equal(s.count, 0);
+	answer_script_release(&s);
+}
+
 static void every_word_is_four_bytes(void **state)
 {
 	(void)state;
@@ -474,6 +498,7 @@ static void every_word_is_four_bytes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(written_texts_are_cut_into_tokens),
 		cmocka_unit_test(prompts_are_counted),
 		cmocka_unit_test(members_are_read),
 		cmocka_unit_test(wrong_requests),
