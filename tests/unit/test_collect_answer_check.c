@@ -162,6 +162,14 @@ static void marks_of_others_are_found_in_any_answer(void **state)
 	snprintf(text, sizeof text, "Of course: %s.", other);
 	row = row_of(c, &(struct given){.req = 3, .text = text});
 	assert_non_null(row.other_mark.data);
+	/* a valid mark that shares half of its symbols with the own one is the own one, corrupted */
+	char near[CANARY_MARK + 1];
+	do
+		canary_mark(&rng, near);
+	while (memcpy(near, own, 6), !canary_is_mark((struct slice){near, CANARY_MARK}));
+	row = row_of(c, &(struct given){.req = 5, .tags = tags, .text = near});
+	assert_null(row.other_mark.data);
+	assert_int_equal(result_judged(&row), RESULT_WRONG);
 	other[3] = other[3] == 'A' ? 'B' : 'A'; /* a corrupted one is none */
 	row = row_of(c, &(struct given){.req = 4, .text = other});
 	assert_null(row.other_mark.data);
