@@ -2,6 +2,7 @@
 
 #include "absent.h"
 #include "api/form.h"
+#include "canary/canary.h"
 #include "requests/chat_parts.h"
 #include "json/jout.h"
 #include "job/agent_names.h"
@@ -769,20 +770,11 @@ static int check_own(struct filling *f)
 	return 0;
 }
 
-/* Do the tags mark a request with a known answer (ipf-trace(5))? The document is scratch. */
-static bool is_canary(struct jdoc *doc, struct slice tags)
-{
-	struct ipf_error ignored = {0};
-	static const char name[] = "\"canary\"";
-	return tags.data && memmem(tags.data, tags.len, name, sizeof name - 1) &&
-	       jdoc_parse(doc, tags.data, tags.len, &ignored) == 0 && jdoc_get(doc, JDOC_ROOT, "canary") != JDOC_NONE;
-}
-
 int body_renderer_check(struct body_renderer *r, const struct trace_request *q, struct ipf_error *err)
 {
 	static const enum template_field prompts[] = {FIELD_MESSAGES,         FIELD_PROMPT, FIELD_PROMPT_TEXT,
 	                                              FIELD_PROMPT_TOKEN_IDS, FIELD_INPUTS, FIELD_INPUT_TEXTS};
-	r->template = &r->templates[is_canary(&r->own, q->tags) ? FREE : EVERY];
+	r->template = &r->templates[canary_is_tagged(q->tags, &r->own) ? FREE : EVERY];
 	const bool *carries = r->template->carries;
 	struct filling f = {.r = r, .q = q, .err = err};
 	bool wanted = false, carried = false;

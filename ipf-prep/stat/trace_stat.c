@@ -151,6 +151,7 @@ static void show(json_t *figures, FILE *to)
 	if (queries)
 		fprintf(to, ", %s with a query", number(queries, text));
 	fputc('\n', to);
+	show_numbers(to, "canaries", json_object_get(figures, "canaries"));
 	show_numbers(to, "arrivals", json_object_get(figures, "arrivals"));
 	show_counting(json_object_get(figures, "tokens"), to);
 	show_distribution(to, "input tokens", json_object_get(figures, "input_tokens"));

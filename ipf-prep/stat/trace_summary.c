@@ -1,6 +1,7 @@
 #include "stat/trace_summary.h"
 
 #include "absent.h"
+#include "canary/canary.h"
 #include "sources/source.h"
 #include "stream/trace_blocks.h"
 #include "text_hash.h"
@@ -84,6 +85,16 @@ static bool is_failed(struct slice tags)
 	return tags.data && memmem(tags.data, tags.len, "\"failed\":true", 13);
 }
 
+static void add_canary(struct trace_summary *t, const struct trace_request *r, struct jdoc *j)
+{
+	double tokens = (r->input_tokens != IPF_ABSENT ? (double)r->input_tokens : 0) +
+	                (r->output_tokens != IPF_ABSENT ? (double)r->output_tokens : 0);
+	bool canary = canary_is_tagged(r->tags, j);
+	t->canaries += canary;
+	t->tokens_wanted += tokens;
+	t->canary_tokens += canary ? tokens : 0;
+}
+
 static void add_media(struct trace_summary *t, struct slice list, struct jdoc *j)
 {
 	const struct media_sums more = media_list_sum(j, list);
@@ -109,6 +120,7 @@ static int add_request(struct trace_summary *t, const struct trace_request *r, s
 	t->requests++;
 	t->with_parents += r->parents.data != NULL;
 	t->failed += is_failed(r->tags);
+	add_canary(t, r, j);
 	if (r->session.data)
 		t->shorter += context_lengths_add(&t->lengths, r->tags, r->input_tokens, j);
 	if (r->at_ns != IPF_ABSENT)
@@ -288,10 +300,21 @@ static json_t *media(const struct trace_summary *t)
 	                 (json_int_t)t->media.bytes);
 }
 
+/* Their share of the load. NULL: there are none. */
+static json_t *canaries(const struct trace_summary *t)
+{
+	if (!t->canaries)
+		return NULL;
+	return json_pack("{s:I, s:f, s:f}", "requests", (json_int_t)t->canaries, "share",
+	                 (double)t->canaries / (double)t->requests, "token_share",
+	                 t->tokens_wanted > 0 ? t->canary_tokens / t->tokens_wanted : 0.0);
+}
+
 json_t *trace_summary_json(struct trace_summary *t)
 {
 	json_t *all = json_pack("{s:s, s:i, s:I}", "ipf", "trace-stat", "version", 1, "requests", (json_int_t)t->requests);
 	set(all, "failed", t->failed ? json_integer(t->failed) : NULL);
+	set(all, "canaries", canaries(t));
 	set(all, "arrivals", arrivals(&t->at));
 	set(all, "input_tokens", distribution(&t->input));
 	set(all, "output_tokens", distribution(&t->output));

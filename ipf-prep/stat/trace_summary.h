@@ -24,6 +24,8 @@ struct trace_summary {
 	struct samples inputs;        /* each request with a list of them */
 	struct samples turns;         /* each session's */
 	int64_t requests, failed;
+	int64_t canaries;                    /* requests with a known answer */
+	double tokens_wanted, canary_tokens; /* tokens in prompts and answers: all, and the canaries' */
 	int64_t sessions, single_requests, with_parents, with_query;
 	int64_t shorter;                   /* requests of sessions with a shorter prompt than the one before */
 	struct prefix_reuse blocks, texts; /* the requests with recorded blocks, and the others */

@@ -57,6 +57,9 @@ bool canary_solve(struct slice prompt, struct buffer *answer);
 /* Appends the member's value, as JSON: {"kind":"copy","answer":"…"}. */
 void canary_tag(const struct canary *c, struct buffer *json);
 
+/* Do a request's tags, as JSON or absent, have this member? Cheap without it. The document is scratch. */
+bool canary_is_tagged(struct slice tags, struct jdoc *scratch);
+
 struct canary_expected {
 	enum canary_kind kind;
 	struct buffer answer;

@@ -12,6 +12,15 @@ void canary_tag(const struct canary *c, struct buffer *json)
 	jout_end_map(&w);
 }
 
+bool canary_is_tagged(struct slice tags, struct jdoc *scratch)
+{
+	static const char name[] = "\"canary\"";
+	struct ipf_error ignored = {0};
+	return tags.data && memmem(tags.data, tags.len, name, sizeof name - 1) &&
+	       jdoc_parse(scratch, tags.data, tags.len, &ignored) == 0 &&
+	       jdoc_get(scratch, JDOC_ROOT, "canary") != JDOC_NONE;
+}
+
 bool canary_tag_read(const struct jdoc *doc, jdoc_id tags, struct canary_expected *expected)
 {
 	jdoc_id tag = jdoc_get(doc, tags, "canary");

@@ -45,6 +45,11 @@ run ipf-prep synthetic -n 3 --canaries 0.1% -o /dev/null
 is "$(cat "$ERR")" "ipf-prep: --canaries: no canary is among 3 requests; use --canaries N" "a share that gives none is reported"
 is "$(ipf-prep synthetic -q -n 3 --canaries 10 | canaries /dev/stdin .id | wc -l)" 10 "more canaries than requests"
 
+is "$(ipf-prep stat -f json share.trace | jq -c '[.canaries.requests, .canaries.share]')" '[20,0.01]' "statistics show the share of canaries"
+is "$(ipf-prep stat -f json share.trace | jq '.canaries.token_share * 1e6 | floor')" \
+	"$(body share.trace | jq -s '(map(select(.tags.canary?) | .input_tokens + .output_tokens) | add) / (map(.input_tokens + .output_tokens) | add) * 1e6 | floor')" \
+	"statistics show their share of the tokens"
+
 # ---- forms ----
 ipf-prep synthetic -q -n 40 --prompt text --canaries 10 -o text.trace
 is "$(canaries text.trace 'select((.prompt | startswith("Q: ") and endswith("\nA:") | not) or .messages or .body != {"temperature": 0, "stop": ["\n"]}) | .id')" "" \
