@@ -1,6 +1,7 @@
 #include "model/traffic_model.h"
 
 #include "absent.h"
+#include "canary/canary.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -89,6 +90,8 @@ static void add_lengths(struct traffic_fit *f, const struct trace_request *r, in
 
 int traffic_fit_add(struct traffic_fit *f, const struct trace_request *r, struct ipf_error *err)
 {
+	if (canary_is_tagged(r->tags, &f->doc)) /* no traffic of users */
+		return 0;
 	if (traffic_watch_add(&f->watch, r, err) < 0)
 		return -1;
 	const int64_t turn = f->watch.turn;

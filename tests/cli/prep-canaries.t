@@ -50,6 +50,10 @@ is "$(ipf-prep stat -f json share.trace | jq '.canaries.token_share * 1e6 | floo
 	"$(body share.trace | jq -s '(map(select(.tags.canary?) | .input_tokens + .output_tokens) | add) / (map(.input_tokens + .output_tokens) | add) * 1e6 | floor')" \
 	"statistics show their share of the tokens"
 
+ipf-prep fit share.trace -o share.model
+ipf-prep fit plain.trace -o plain.model
+is "$(jq -c 'del(.from, .argv, .created)' share.model)" "$(jq -c 'del(.from, .argv, .created)' plain.model)" "models of traffic have no canaries"
+
 # ---- forms ----
 ipf-prep synthetic -q -n 40 --prompt text --canaries 10 -o text.trace
 is "$(canaries text.trace 'select((.prompt | startswith("Q: ") and endswith("\nA:") | not) or .messages or .body != {"temperature": 0, "stop": ["\n"]}) | .id')" "" \
