@@ -25,6 +25,7 @@
 #include "transport/transport.h"
 #include "series/steady.h"
 #include "stream/observed.h"
+#include "verdict/declared_cache.h"
 #include "verdict/verdict.h"
 #include "view/run_view.h"
 
@@ -232,6 +233,7 @@ static int begin_input(struct collect *c, const struct record_input *input, stru
 	struct stream_reader *stream = record_reader_stream(input->reader);
 	if (record_history_is_live(stream_reader_header(stream)) && begin_history(c) < 0)
 		return ipf_error_memory(err);
+	declared_cache_begin(c->verdict, stream_reader_header(stream));
 	c->measure_options.retries |= json_is_object(json_object_get(stream_reader_header(stream), "retry"));
 	if (c->inputs.predicted)
 		verdict_predicted(c->verdict);
@@ -545,6 +547,7 @@ int collect_run(struct collect *c, struct ipf_error *err)
 		/* gaps known to the writer of the records */
 		json_t *trailer = stream_reader_trailer(record_reader_stream(c->inputs.list[i].reader));
 		const char *why = json_string_value(json_object_get(trailer, "incomplete"));
+		declared_cache_resets(c->verdict, trailer, &c->inputs.list[i].schedule);
 		const bool goes_on = c->inputs.continued && i + 1 < c->inputs.count;
 		if (goes_on && (bad.kind == IPF_OK || bad.kind == IPF_CUT))
 			bad = (struct ipf_error){0};

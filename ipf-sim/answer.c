@@ -74,11 +74,10 @@ static void write_usage(struct answer *a, int64_t output_tokens)
 {
 	const struct mode *off = find(a, MODE_USAGE_OFF);
 	int64_t output = output_tokens + (off ? off->tokens : 0), reasoning = answer_reasoning_tokens(a);
-	buffer_format(&a->json,
-	              "{\"prompt_tokens\":%lld,\"total_tokens\":%lld,\"completion_tokens\":%lld,"
-	              "\"prompt_tokens_details\":{\"cached_tokens\":%lld}",
-	              (long long)a->prompt_tokens, (long long)(a->prompt_tokens + output), (long long)output,
-	              (long long)a->cached_tokens);
+	buffer_format(&a->json, "{\"prompt_tokens\":%lld,\"total_tokens\":%lld,\"completion_tokens\":%lld",
+	              (long long)a->prompt_tokens, (long long)(a->prompt_tokens + output), (long long)output);
+	if (!find(a, MODE_NO_DETAILS))
+		buffer_format(&a->json, ",\"prompt_tokens_details\":{\"cached_tokens\":%lld}", (long long)a->cached_tokens);
 	if (reasoning)
 		buffer_format(&a->json, ",\"completion_tokens_details\":{\"reasoning_tokens\":%lld}",
 		              (long long)(reasoning < output ? reasoning : output));

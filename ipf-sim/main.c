@@ -34,7 +34,7 @@ struct sim_options {
 	struct batching_spec spec;
 	struct batching_tier host, disk;
 	struct clock_offset clock;
-	int scrape_mode;
+	int scrape_mode, cache_reset;
 	struct replicas_options replicas;
 	struct rate_limit limit;
 	struct answer_faults faults;
@@ -55,6 +55,8 @@ static int parse_clock_offset(const char *text, void *variable, struct ipf_error
 	return 0;
 }
 
+/* In the order of enum cache_reset. */
+static const char *const cache_resets[] = {"works", "lies", "fails", "missing", NULL};
 /* In the order of enum scrape_mode. */
 static const char *const scrape_modes[] = {"well", "hang", "die", "garbage", "huge", "control", "fail", NULL};
 
@@ -158,6 +160,9 @@ static const struct option_spec specs[] = {
 		0, "rate-limit", "RATE[,burst=N][,say=FORM]", struct sim_options, limit, rate_limit_parse,
 		"answer 429 to requests beyond a token bucket of N tokens (1), which fills at RATE; it says when to "
 		"come again in seconds (the default), as a date, in ms, as openai does, or nothing"),
+	OPTION_CHOICE_OF(
+		0, "cache-reset", "MODE", struct sim_options, cache_reset, cache_resets,
+		"a request to reset the prefix cache works, lies (answers 200 and does nothing), fails (500) or is missing (404)"),
 	OPTION_CHOICE_OF(0, "metrics-mode", "MODE", struct sim_options, scrape_mode, scrape_modes,
                      "answer requests for metrics in this way (default: well)"),
 	ROW(OPTION_FLAG, 0, "list-modes", NULL, list_modes, "list the modes and their keys, and exit"),
@@ -276,6 +281,7 @@ static int check_options(const struct sim_options *o, struct server_options *ser
 		.audio_factor = o->audio_factor,
 		.date = o->clock.given,
 		.date_offset_ns = o->clock.ns,
+		.cache_reset = (enum cache_reset)o->cache_reset,
 		.scrape_mode = (enum scrape_mode)o->scrape_mode,
 		.verbose = o->common.verbose};
 	server->engine.pace.seed = o->common.seed;

@@ -100,6 +100,7 @@ static const struct {
 	[MODE_BOM] = {"bom", " ", {0}, "a byte order mark before the first event"},
 	[MODE_PAD] = {"pad", " bytes ", {.bytes = 70000}, "events made longer by an unknown member"},
 	[MODE_NO_USAGE] = {"no-usage", " ", {0}, "no usage, even when asked for"},
+	[MODE_NO_DETAILS] = {"no-details", " ", {0}, "usage without the cached tokens"},
 	[MODE_USAGE_NULL] = {"usage-null", " ", {0}, "usage null in every chunk but the last"},
 	[MODE_USAGE_EACH] = {"usage-each", " ", {0}, "usage in every chunk"},
 	[MODE_USAGE_IN_LAST] = {"usage-in-last", " ", {0}, "usage in the finishing chunk, no chunk of its own"},

@@ -197,6 +197,35 @@ static void post_completions(struct conn *c)
 	job_begin(c, false, NULL, (struct slice){0}, false);
 }
 
+/* As vLLM: status 200 even if running requests prevent the reset. */
+static void post_reset(struct conn *c)
+{
+	enum cache_reset mode = c->server->options->cache_reset;
+	struct buffer body = {0};
+	if (mode == RESET_MISSING) {
+		fail(c, 404, NULL, "no such path");
+		return;
+	}
+	if (mode == RESET_FAILS) {
+		fail(c, 500, NULL, "the prefix cache cannot be reset");
+		return;
+	}
+	server_catch_up(c->server, clock_now());
+	bool done = mode == RESET_LIES || batching_reset_prefixes(c->server->engine);
+	buffer_format(&body, "{\"success\":%s}", done ? "true" : "false");
+	reply(c, "application/json", &body);
+	buffer_release(&body);
+}
+
+/* llama.cpp's slots: to erase slot 0 empties the whole cache. */
+static void get_slots(struct conn *c)
+{
+	struct buffer body = {0};
+	buffer_text(&body, "[{\"id\":0},{\"id\":1}]");
+	reply(c, "application/json", &body);
+	buffer_release(&body);
+}
+
 static const struct {
 	const char *method, *path;
 	void (*answer)(struct conn *c);
@@ -211,6 +240,11 @@ static const struct {
 	{"GET", "/amd/metrics", get_amd, true},
 	{"POST", "/tokenize", post_tokenize, false},
 	{"POST", "/detokenize", post_detokenize, false},
+	{"POST", "/reset_prefix_cache", post_reset, false},
+	{"POST", "/sglang/flush_cache", post_reset, false},
+	{"GET", "/llama-cpp/slots", get_slots, false},
+	{"POST", "/llama-cpp/slots/0", post_reset, false},
+	{"POST", "/llama-cpp/slots/1", post_reset, false},
 };
 
 static bool key_fits(const struct conn *c, const struct dialect *dialect)

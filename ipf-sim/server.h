@@ -24,6 +24,9 @@
 /* The treatment of a request for metrics. */
 enum scrape_mode { SCRAPE_WELL, SCRAPE_HANG, SCRAPE_DIE, SCRAPE_GARBAGE, SCRAPE_HUGE, SCRAPE_CONTROL, SCRAPE_FAIL };
 
+/* --cache-reset: what a request to empty the prefix cache does. */
+enum cache_reset { RESET_WORKS, RESET_LIES, RESET_FAILS, RESET_MISSING };
+
 struct server_options {
 	struct batching_options engine;
 	struct generate_request_options ask;
@@ -56,6 +59,7 @@ struct server_options {
 	double audio_factor;                   /* and of their audio, as a part of its length */
 	int64_t kv_transfer_ns;                /* between the first token and the next step */
 	enum scrape_mode scrape_mode;
+	enum cache_reset cache_reset;
 	FILE *log; /* NULL: none */
 	int verbose;
 };

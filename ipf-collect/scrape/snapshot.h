@@ -12,7 +12,7 @@
 #define COLLECT_SNAPSHOT_H
 
 #include "scrape/exposition.h"
-#include "scrape/server_metrics.h"
+#include "metrics/server_metrics.h"
 
 #define SNAPSHOT_SERIES_MAX 50000 /* one target's, kept */
 #define METRIC_NAMES_MAX    500   /* one target's names kept by --metric */

@@ -61,6 +61,7 @@ static int set_sending(json_t *header, const struct fire_header *n)
 int fire_header_add(json_t *header, const struct fire_header *n)
 {
 	int bad = set_endpoint(header, n) | set_network_path(header, n->path) | set_sending(header, n);
+	bad |= cache_state_header(n->cache, header);
 	if (n->options->retry.most)
 		bad |= json_object_set_new(header, "retry", retry_rule_json(&n->options->retry));
 	if (n->continuation->on)
@@ -90,13 +91,15 @@ static void add_tokens(json_t *end, struct session_tokens *tokens)
 	                              "returned", (json_int_t)c.returned));
 }
 
-void fire_trailer_add(json_t *end, json_t *client, const struct history *history, struct session_tokens *tokens)
+void fire_trailer_add(json_t *end, json_t *client, const struct cache_state *cache, const struct history *history,
+                      struct session_tokens *tokens)
 {
 	json_t *system = client ? system_clock_json() : NULL;
 	if (system)
 		json_object_set_new(client, "system_clock", system);
 	if (client)
 		json_object_set_new(end, "client", client);
+	cache_state_trailer(cache, end);
 	if (history)
 		json_object_set_new(end, "history", history_json(history));
 	if (tokens)

@@ -2,6 +2,7 @@
 
 #include "api/answer_message.h"
 #include "api/early_end.h"
+#include "cache/cache_state.h"
 #include "cli/interrupt.h"
 #include "cli/terminal.h"
 #include "cli/units.h"
@@ -83,6 +84,8 @@ struct run {
 	struct string_list record_headers; /* the user's, those the API descriptor reads, and ids of the server */
 	struct ipf_error input;            /* the input's fault, while the run went on with the rest */
 	int signal_fd;
+	struct cache_state *cache;
+	char *trace_model;            /* the model of its first request; NULL */
 	struct generated_input probe; /* a schedule */
 	char run_id[33];              /* for ids for distributed tracing; "": none are sent */
 	char *model;                  /* the server's only one, for requests naming none; NULL */
@@ -326,6 +329,50 @@ static int catch_signals(struct run *r, struct ipf_error *err)
 	return r->signal_fd < 0 ? ipf_error_errno(err, errno, NULL, "cannot catch signals") : 0;
 }
 
+/* Its first request's model; new. NULL: none. */
+static int trace_model(const char *trace, char **model, struct ipf_error *err)
+{
+	struct trace_reader *reader;
+	struct trace_request q;
+	*model = NULL;
+	if (trace_reader_open(&reader, trace, err) < 0)
+		return -1;
+	int got = trace_reader_next(reader, &q, err);
+	json_t *text = got == 1 && q.model.data ? json_loadb(q.model.data, q.model.len, JSON_DECODE_ANY, NULL) : NULL;
+	if (json_is_string(text) && !(*model = strdup(json_string_value(text))))
+		got = ipf_error_memory(err);
+	json_decref(text);
+	trace_reader_close(reader);
+	return got < 0 ? -1 : 0;
+}
+
+/* --cache, as late as possible. */
+static int prepare_cache(struct run *r, struct ipf_error *err)
+{
+	const struct fire_options *o = r->options;
+	struct cache_state_options cache = {
+		.client = {.api = r->api,
+	               .endpoint = &r->endpoint,
+	               .endpoint_options = &r->endpoint_options,
+	               .network_path = &r->network_path,
+	               .http = connections_of(r).http,
+	               .rendering = rendering(r, r->params),
+	               .model = r->model,
+	               .stop_fd = r->signal_fd},
+		.choice = o->probe ? CACHE_CHOICES : o->cache,
+		.file = r->schedule,
+		.trace = o->run.trace,
+		.as_is = o->warm              ? "--warm sends prompts before the run"
+	             : o->continued.count ? "the run continues"
+	                                  : NULL,
+		.quiet = o->common.quiet,
+	};
+	if (cache.choice < CACHE_AS_IS && trace_model(arrival_reader_trace(r->arrivals), &r->trace_model, err) < 0)
+		return -1;
+	cache.client.trace_model = r->trace_model;
+	return cache_state_prepare(&r->cache, &cache, err);
+}
+
 static struct engine_options engine_options(struct run *r)
 {
 	const struct fire_options *o = r->options;
@@ -439,6 +486,7 @@ static int write_header(struct run *r, const char *path, struct ipf_error *err)
 	                                 .params = r->params,
 	                                 .run_id = r->run_id,
 	                                 .continuation = &r->continuation,
+	                                 .cache = r->cache,
 	                                 .wall_ns = wall_ns};
 	json_t *header = records_header(&about);
 	r->argv = NULL;
@@ -635,7 +683,7 @@ static int set_up(struct run *r, struct ipf_error *err)
 	    trace_media_open(&r->media, o->media, arrival_reader_trace(r->arrivals), err) < 0 ||
 	    check_capacity(r, err) < 0 || (r->options->wait_ready_ns && wait_ready(r, err) < 0) ||
 	    preflight_connect(&r->endpoint, &r->network_path, r->options->connect_timeout_ns, err) < 0 ||
-	    find_model(r, err) < 0 || try_timestamps(r, err) < 0 || catch_signals(r, err) < 0)
+	    find_model(r, err) < 0 || try_timestamps(r, err) < 0 || catch_signals(r, err) < 0 || prepare_cache(r, err) < 0)
 		return -1;
 	if (r->options->probe && show_probe(r, err) < 0)
 		return -1;
@@ -686,6 +734,7 @@ static void tear_down(struct run *r)
 	feeder_stop(r->feeder, &ignored);
 	engine_close(r->engine);
 	stream_writer_abandon(r->writer);
+	cache_state_free(r->cache);
 	history_free(r->history);
 	session_tokens_free(r->session_tokens);
 	for (size_t i = 0; i < r->threads; i++) {
@@ -703,6 +752,7 @@ static void tear_down(struct run *r)
 	api_close(r->api);
 	json_decref(r->params);
 	free(r->model);
+	free(r->trace_model);
 	json_decref(r->argv);
 	free(r->record_headers.items);
 	free(r->result.stage_begin_ns);
@@ -882,7 +932,7 @@ static int run(struct run *r, struct ipf_error *err)
 		r->writer = NULL;
 		r->result.input = r->input;
 		json_t *end = records_trailer(r->arrivals, &r->result, counters_sum(&r->counters, started));
-		fire_trailer_add(end, client, r->history, r->session_tokens);
+		fire_trailer_add(end, client, r->cache, r->history, r->session_tokens);
 		stream_writer_close(writer, end, err);
 	} else {
 		json_decref(client);

@@ -102,6 +102,9 @@ static const struct option_spec specs[] = {
 	         "ready)"},
 	FIRE_PARSED("warm", "N", warm, parse_warm,
 	            "warm up: send N unmeasured requests, one after another, before the schedule (default: 0)"),
+	FIRE_CHOICE("cache", "cold|try-cold|warm|as-is", cache, cache_choice_names,
+	            "the state of the server's prefix cache at the start: reset and verified; the same if the server can; "
+	            "filled with the prompts of the schedule; or as it is (default: as-is, undeclared)"),
 
 	OPTION_HEADING("Requests"),
 	FIRE(OPTION_LIST, 0, "param", "KEY=JSON", params,
@@ -267,13 +270,30 @@ static int check_mode(const struct fire_options *o, struct ipf_error *err)
 	return 0;
 }
 
+static int check_cache(const struct fire_options *o, const char *schedule, struct ipf_error *err)
+{
+	if (o->cache != CACHE_COLD && o->cache != CACHE_WARM)
+		return 0;
+	const char *name = cache_choice_names[o->cache];
+	const char *other = o->probe             ? "probe"
+	                    : o->calibrate       ? "calibrate"
+	                    : o->continued.count ? "continue"
+	                    : o->warm            ? "warm"
+	                                         : NULL;
+	if (other)
+		return ipf_error_set(err, IPF_USAGE, "--cache %s cannot be combined with --%s", name, other);
+	if (o->cache == CACHE_WARM && (!schedule || !strcmp(schedule, "-")))
+		return ipf_error_set(err, IPF_USAGE, "--cache warm requires a SCHEDULE in a file: it is read twice");
+	return 0;
+}
+
 static int check(const struct fire_options *o, const char *schedule, struct ipf_error *err)
 {
 	if (!o->urls.count && !o->calibrate)
 		return ipf_error_set(err, IPF_USAGE, "--url is required");
 	if (o->shape.given && !o->calibrate)
 		return ipf_error_set(err, IPF_USAGE, "--shape requires --calibrate");
-	if (check_mode(o, err) < 0)
+	if (check_mode(o, err) < 0 || check_cache(o, schedule, err) < 0)
 		return -1;
 	if (!o->run.trace && (o->probe || (o->calibrate && schedule)))
 		return ipf_error_set(err, IPF_USAGE, "--%s requires --trace", o->probe ? "probe" : "calibrate");
@@ -312,6 +332,7 @@ static struct fire_options defaults(void)
 		.run = RUN_OPTIONS_DEFAULTS,
 		.connections = {.text = "reuse", .policy = {.streams = 100}},
 		.timestamps = TIMESTAMPS_BEST,
+		.cache = CACHE_CHOICES,
 		.stop_after_failures = 100,
 		.shape = LOAD_SHAPE_DEFAULTS,
 		.connect_timeout_ns = 30 * NS_PER_S,

@@ -3,6 +3,7 @@
 #define IPF_SETTINGS_H
 
 #include "cli/options.h"
+#include "cache/cache_state.h"
 #include "endpoint/connection_policy.h"
 #include "run/load_shape.h"
 #include "run/retry_rule.h"
@@ -37,6 +38,7 @@ struct fire_options {
 	int64_t stop_after_failures; /* the number of failed first requests to stop the run; 0: never */
 	struct retry_rule retry;
 	int64_t connect_timeout_ns;
+	enum cache_choice cache;
 	int64_t warm;    /* warm-up requests before the schedule */
 	int64_t threads; /* 0: chosen by thread_count.h */
 	int64_t spin_ns;

@@ -74,9 +74,22 @@ static int apply_stated(struct run_figures *figures, const struct run_data *run,
 	return stated_figures_judge(figures, run, err);
 }
 
+/* Were there resets of the cache in the run? Their probes are in the servers' counters, and not in the trace. */
+static bool has_probes(const struct run_data *run)
+{
+	json_t *entry;
+	size_t k;
+	for (int i = 0; i < run->part_count; i++)
+		json_array_foreach(json_object_get(run->parts[i].trailer, "from"), k,
+		                   entry) if (json_object_get(entry, "cache_reset")) return true;
+	return false;
+}
+
 /* The verdict, with all noted for it, and the streams' entries about the run. */
 static int describe_run(struct report *report, json_t *meta, struct ipf_error *err)
 {
+	if (report->servers->count > 0 && !has_probes(report->run))
+		verdict_cache_counters(report->run->verdict, report->servers->hit_rate);
 	report->verdict = verdict_json(report->run->verdict);
 	report->finding = verdict_judge(report->run->verdict);
 	report->run_info = run_info_json(report->run, report->reproducible);

@@ -3,6 +3,7 @@
 #include "cli/options.h"
 #include "stream/digest.h"
 #include "json_report/run_info.h"
+#include "results/cache_condition.h"
 
 #include "figures/loads.h"
 #include "stream/predicted.h"
@@ -258,6 +259,28 @@ static int64_t primers_of(const struct schedule *schedule, const char *name)
 	return -1;
 }
 
+/* The declared state of the prefix cache, and its resets, those before stages included. */
+static void give_cache(json_t *info, const struct run_data *run)
+{
+	json_t *resets = json_array(), *from, *records = NULL;
+	size_t k;
+	for (int i = 0; i < run->part_count; i++) {
+		json_array_foreach(json_object_get(run->parts[i].header, "from"), k, from)
+		{
+			records = provenance_find(from, "records");
+			json_array_extend(resets, json_object_get(records, "cache_reset"));
+			if (json_object_get(records, "cache"))
+				give(info, "cache", cache_condition_text(run));
+			copy(info, "cache_warm", json_object_get(records, "cache_warm"));
+		}
+		json_array_foreach(json_object_get(run->parts[i].trailer, "from"), k, from)
+			json_array_extend(resets, json_object_get(from, "cache_reset"));
+	}
+	if (json_array_size(resets))
+		json_object_set(info, "cache_reset", resets);
+	json_decref(resets);
+}
+
 /* The stages' use of the trace's sessions; NULL: none. */
 static json_t *session_stages(const struct run_data *run)
 {
@@ -329,6 +352,7 @@ json_t *run_info_json(const struct run_data *run, bool reproducible)
 	give(info, "continued", continued(run));
 	give(info, "history", counts_of_records(run, "history"));
 	give(info, "session_tokens", counts_of_records(run, "session_tokens"));
+	give_cache(info, run);
 	copy(info, "trace", json_object_get(header, "trace"));
 	copy(info, "stamps", json_object_get(records, "stamps"));
 	give(info, "clients", clients(run));

@@ -55,6 +55,15 @@ static void tell_trace(const struct telling *t)
 	tell(t, "trace", json_at(t->report, "run/trace"), "{requests#} request{s:requests}[, SHA-256 {sha256!}]");
 }
 
+/* The declared state of the prefix cache, and the proof of the first target. */
+static void tell_cache(const struct telling *t)
+{
+	tell(t, "prefix cache", json_at(t->report, "run"),
+	     "{cache!}[; reset by {cache_reset/0/request!}, {cache_reset/0/outcome!}][ by {cache_reset/0/proof!}: of "
+	     "{cache_reset/0/before#} cached tokens of a probe, {cache_reset/0/after#} were left][; {cache_warm/requests#} "
+	     "requests filled it]");
+}
+
 static void tell_when(const struct telling *t)
 {
 	json_t *run = json_at(t->report, "run");
@@ -171,6 +180,7 @@ void section_run(const struct telling *t)
 	tell_plain(t, "model", "run/model");
 	tell_trace(t);
 	tell_plain(t, "schedule", "run/schedule");
+	tell_cache(t);
 	tell_when(t);
 	tell_notes(t);
 	tell_event_times(t)->media = IN_TEXT;

@@ -481,7 +481,7 @@ int cache_truth_find(struct cache_truth *t, const struct workload *w, const stru
 void cache_truth_judge(const struct cache_truth *t, const struct run_data *run)
 {
 	char share[32];
-	if (t->absent || t->no_warm || t->warm_of <= 0)
+	if (t->absent || t->no_warm || t->warm_of <= 0 || run_data_cache_filled(run))
 		return;
 	verdict_cache_known(run->verdict, (double)t->all.ideal / (double)t->all.prompt);
 	double warm = (double)t->warm / (double)t->warm_of;

@@ -14,6 +14,7 @@ struct api {
 	bool has_streamed, has_whole;
 	struct api_pointer *model_names; /* NULL: the server does not list its models */
 	struct api_grpc grpc;
+	struct api_cache_resets cache_resets;
 	enum api_kind kind;
 };
 
@@ -85,8 +86,9 @@ static int compile_models(struct api *a, struct descriptor_place top, struct ipf
 
 static int check_head(struct descriptor_place at, json_t *json, struct ipf_error *err)
 {
-	static const char *const known[] = {"ipf",   "version", "name", "about",   "aliases",  "method",         "path",
-	                                    "ready", "models",  "grpc", "request", "response", "response_whole", NULL};
+	static const char *const known[] = {"ipf",    "version", "name",        "about",          "aliases",
+	                                    "method", "path",    "cache_reset", "ready",          "models",
+	                                    "grpc",   "request", "response",    "response_whole", NULL};
 	if (!json_is_object(json))
 		return ipf_error_at(err, IPF_INPUT, at.file, 0, "expected an API descriptor (a JSON object)");
 	const char *kind = json_string_value(json_object_get(json, "ipf"));
@@ -171,7 +173,8 @@ static int compile(struct api **api, json_t *descriptor, struct descriptor_place
 	}
 	if ((streamed && api_response_compile(descriptor_inside(top, "response"), streamed, &a->streamed, err) < 0) ||
 	    (whole && api_response_compile(descriptor_inside(top, "response_whole"), whole, &a->whole, err) < 0) ||
-	    check_grpc(a, top, err) < 0 || compile_models(a, top, err) < 0)
+	    check_grpc(a, top, err) < 0 || compile_models(a, top, err) < 0 ||
+	    api_cache_resets_compile(&a->cache_resets, top, json_object_get(descriptor, "cache_reset"), err) < 0)
 		goto fail;
 	a->kind = find_kind(a);
 	*api = a;
@@ -364,6 +367,7 @@ void api_close(struct api *a)
 	api_response_release(&a->whole);
 	protobuf_schema_free(a->grpc.protobuf);
 	api_pointer_free(a->model_names);
+	api_cache_resets_release(&a->cache_resets);
 	json_decref(a->json);
 	free(a);
 }
@@ -392,6 +396,11 @@ const char *api_ready_path(const struct api *a, size_t i)
 const char *api_models_path(const struct api *a)
 {
 	return json_string_value(json_object_get(json_object_get(a->json, "models"), "path"));
+}
+
+const struct api_cache_resets *api_cache_resets(const struct api *a)
+{
+	return &a->cache_resets;
 }
 
 const struct api_pointer *api_model_names(const struct api *a)

@@ -15,6 +15,7 @@
 
 #include "api/api_request.h"
 #include "api/api_response.h"
+#include "api/api_cache_reset.h"
 #include "error.h"
 
 #include <jansson.h>
@@ -47,6 +48,9 @@ const char *api_ready_path(const struct api *api, size_t i);
 /* The path listing the server's models, and where their names are in the response. NULL: the API has none. */
 const char *api_models_path(const struct api *api);
 const struct api_pointer *api_model_names(const struct api *api);
+
+/* The requests that empty the server's prefix cache. */
+const struct api_cache_resets *api_cache_resets(const struct api *api);
 
 /* gRPC: the message definitions (NULL: not gRPC), and the types of the request and of each response message. */
 struct protobuf_schema;

@@ -144,6 +144,17 @@ void batching_set_replicas(struct batching *e, int64_t replicas)
 	kv_cache_limit(e->kv, (int32_t)(e->options.kv_blocks * replicas));
 }
 
+bool batching_reset_prefixes(struct batching *e)
+{
+	if (kv_cache_used(e->kv) > 0)
+		return false;
+	kv_cache_forget(e->kv);
+	for (int i = 0; i < TIER_COUNT; i++)
+		if (e->tiers[i])
+			kv_cache_forget(e->tiers[i]);
+	return true;
+}
+
 static void enqueue(struct batching *e, struct sequence *s, bool in_front)
 {
 	struct sequence *before = in_front ? NULL : e->last, *after = in_front ? e->first : NULL;

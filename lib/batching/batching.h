@@ -158,6 +158,9 @@ void batching_hold(struct sequence *sequence, int64_t until_ns);
  * wait. */
 void batching_set_replicas(struct batching *engine, int64_t replicas);
 
+/* Empties the prefix cache and the tiers below it. False: requests are running, and nothing was done, as in vLLM. */
+bool batching_reset_prefixes(struct batching *engine);
+
 /* `on_step` is called whenever a step begins. */
 void batching_watch(struct batching *engine, void (*on_step)(const struct batching_step *step, void *data), void *data);
 /* `on_move` is called for each sequence the step beginning at `at_ns` lets in (its state is SEQUENCE_RUNNING, and

@@ -180,6 +180,14 @@ void kv_cache_remember(struct kv_cache *kv, uint64_t hash)
 		kv_cache_drop(kv, block);
 }
 
+void kv_cache_forget(struct kv_cache *kv)
+{
+	for (int32_t i = 0; i < kv->fresh; i++)
+		kv->blocks[i].published = false;
+	for (uint32_t i = 0; i <= kv->mask; i++)
+		kv->slots[i] = 0;
+}
+
 int32_t kv_cache_used(const struct kv_cache *kv)
 {
 	return kv->used;

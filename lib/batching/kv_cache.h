@@ -47,6 +47,9 @@ void kv_cache_limit(struct kv_cache *kv, int32_t blocks);
 /* The hash becomes the one that was used last, of a cache holding no block: a tier below another one. */
 void kv_cache_remember(struct kv_cache *kv, uint64_t hash);
 
+/* Forgets every hash, so nothing is found until it is published again. Blocks in use stay in use. */
+void kv_cache_forget(struct kv_cache *kv);
+
 int32_t kv_cache_used(const struct kv_cache *kv);  /* blocks that somebody uses */
 int32_t kv_cache_total(const struct kv_cache *kv); /* the limit, at first all */
 

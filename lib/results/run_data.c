@@ -12,6 +12,7 @@
 #include "safe_text.h"
 #include "text_hash.h"
 #include "cli/interrupt.h"
+#include "verdict/declared_cache.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -660,6 +661,17 @@ static int check_same_prediction(const struct run_data *run, const struct run_pa
 	                       (struct predicted_stream){part->name, part->predicted}, err);
 }
 
+bool run_data_cache_filled(const struct run_data *run)
+{
+	json_t *entry;
+	size_t i;
+	for (int p = 0; p < run->part_count; p++)
+		json_array_foreach(
+			json_object_get(run->parts[p].header, "from"), i,
+			entry) if (!strcmp(declared_cache_state(provenance_find(entry, "records")), "warm")) return true;
+	return false;
+}
+
 static int begin_verdict(struct verdict *verdict, const struct run_part *part, const struct schedule *schedule,
                          struct ipf_error *err)
 {
@@ -671,6 +683,10 @@ static int begin_verdict(struct verdict *verdict, const struct run_part *part, c
 		verdict_observed(verdict, NULL);
 	if (record_history_is_live(part->records))
 		verdict_live_histories(verdict);
+	json_t *entry;
+	size_t i;
+	json_array_foreach(json_object_get(part->header, "from"), i, entry)
+		declared_cache_begin(verdict, provenance_find(entry, "records"));
 	if (json_array_size(json_object_get(part->header, "from")) > 1)
 		verdict_several_clients(verdict);
 	return 0;
@@ -856,7 +872,7 @@ static json_t *stages_of_clients(json_t *from)
 }
 
 /* Takes missing values from the trailer, and the real times of the stages. */
-static void read_trailer(struct run_part *part, json_t *trailer)
+static void read_trailer(const struct run_data *run, struct run_part *part, json_t *trailer)
 {
 	const char *why = json_string_value(json_object_get(trailer, "incomplete"));
 	json_t *from = json_object_get(trailer, "from");
@@ -869,6 +885,7 @@ static void read_trailer(struct run_part *part, json_t *trailer)
 	{
 		if (json_is_object(json_object_get(entry, "client")))
 			json_array_append(part->clients, json_object_get(entry, "client"));
+		declared_cache_resets(run->verdict, entry, &run->schedule);
 	}
 	part->stages = stages_of_clients(from);
 }
@@ -902,7 +919,7 @@ void run_data_end(struct run_data *run, json_t *trailer, const char *sha256, int
 {
 	struct run_part *part = &run->parts[run->part_count - 1];
 	part->trailer = json_incref(trailer);
-	read_trailer(part, trailer);
+	read_trailer(run, part, trailer);
 	note_digests(part, sha256);
 	later(&part->last_ns, last_ns);
 	if (part->incomplete[0])
@@ -932,7 +949,7 @@ int run_data_read(struct run_data *run, struct stream_reader *input, struct prog
 			snprintf(part->incomplete, sizeof part->incomplete, "%.100s: %.200s", part->name, err->text);
 	}
 	part->trailer = json_incref(stream_reader_trailer(stream));
-	read_trailer(part, part->trailer);
+	read_trailer(run, part, part->trailer);
 	if (part->client >= 0 && json_array_size(part->clients) == 1)
 		clock_offsets_end(run->clocks, part->client, json_array_get(part->clients, 0));
 	read_stability(run, part);

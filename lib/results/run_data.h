@@ -224,6 +224,8 @@ json_t *run_part_prometheus(const struct run_part *part);
 /* How far apart the clocks of the shards are ("clocks" in ipf-results(5)): a new object; NULL: there are no shards, or
  * it is not known, or out of memory. After merge_parts. */
 json_t *run_data_clocks(const struct run_data *run);
+/* Was the server's prefix cache filled on purpose before a part of the run (ipf-fire --cache warm)? */
+bool run_data_cache_filled(const struct run_data *run);
 /* An earlier part with requests from the same records, so they count twice; NULL: there is none. */
 const struct run_part *run_data_find_duplicate(const struct run_data *run, int part);
 /* Parameters of the twin whose known range the predicted run exceeded: a new list of names, maybe empty. */

@@ -43,6 +43,7 @@ struct schedule_stage {
 	bool sessions;       /* closed: a user takes a whole session, and the next one when all its requests have ended */
 	bool drain;          /* the schedule's time stops at end_ns until all its requests have ended */
 	bool overlap;        /* for a stage without an end: it lasts until its last request has started, not ended */
+	bool cold;           /* the server's prefix cache is emptied before it begins, while the schedule's time stops */
 	bool measured;       /* false: warm-up, cool-down or rest */
 };
 

@@ -230,6 +230,17 @@ void verdict_cache_known(struct verdict *v, double possible)
 	v->cache.possible = possible;
 }
 
+void verdict_cache_filled(struct verdict *v)
+{
+	v->cache.filled = true;
+}
+
+void verdict_cache_counters(struct verdict *v, double share)
+{
+	v->cache.counters = share;
+	v->cache.counted = !isnan(share);
+}
+
 void verdict_shards(struct verdict *v)
 {
 	v->shards = true;

@@ -78,6 +78,11 @@ void verdict_live_histories(struct verdict *v);
 /* The caller judges by the trace itself whether the prefix cache was warm. `possible`: the share of the prompt tokens a
  * cold cache finds; NAN: not known. */
 void verdict_cache_known(struct verdict *v, double possible);
+/* The cache was filled on purpose before the run (ipf-fire --cache warm): hits are no finding. */
+void verdict_cache_filled(struct verdict *v);
+/* The share of the tokens looked up in the prefix cache that were there, by the servers' own counters over the run;
+ * NAN: not known. Judged if the answers do not report cached tokens. */
+void verdict_cache_counters(struct verdict *v, double share);
 void verdict_row(struct verdict *v, const struct result *row);
 /* The checked answers so far; borrowed. */
 const struct answer_health *verdict_answers(const struct verdict *v);

@@ -22,15 +22,22 @@ static double slack(const struct warm_cache *w, double possible)
 	       requests * (own * template_tokens(s) + VERDICT_WARM_BLOCK) + VERDICT_WARM_UNEVEN * possible * own;
 }
 
+/* The share of the first-sent tokens that a cold cache finds at most. */
+static double possible_of(const struct warm_cache *w)
+{
+	const struct warm_cache_sums *s = &w->sums;
+	const double scale = s->asked > 0 ? (double)s->received / (double)s->asked : 1;
+	const double tokens = (double)(w->reuse.reusable_tokens + (w->live ? w->reuse.answer_tokens : 0));
+	const double copies = fmax((double)w->copies, __builtin_popcountll(w->copies_sent));
+	return fmin(1, copies * tokens * scale / (double)s->input);
+}
+
 static struct warm_cache_finding finding_of(const struct warm_cache *w)
 {
 	const struct warm_cache_sums *s = &w->sums;
 	if (!s->reported || s->input == 0 || w->reuse.input_tokens == 0 || w->unordered)
 		return (struct warm_cache_finding){NAN, NAN, -INFINITY};
-	const double scale = s->asked > 0 ? (double)s->received / (double)s->asked : 1;
-	const double tokens = (double)(w->reuse.reusable_tokens + (w->live ? w->reuse.answer_tokens : 0));
-	const double copies = fmax((double)w->copies, __builtin_popcountll(w->copies_sent));
-	const double possible = fmin(1, copies * tokens * scale / (double)s->input);
+	const double possible = possible_of(w);
 	const double share = (double)s->cached / (double)s->input;
 	return (struct warm_cache_finding){share, possible, share - possible - slack(w, possible)};
 }
@@ -67,6 +74,10 @@ void warm_cache_row(struct warm_cache *w, const struct result *row, int64_t numb
 		return;
 	bool again = seen_numbers_add(&w->sent, number);
 	w->unordered |= again && w->shard;
+	if ((again || !measured) && verdict_valid_count(row->input_tokens_usage)) {
+		int64_t sum = token_sum(s->again, row->input_tokens_usage);
+		s->again = sum == IPF_ABSENT ? s->again : sum;
+	}
 	if (again || !measured || !row->ok || !verdict_valid_count(row->input_tokens_usage) || row->input_tokens_usage == 0)
 		return;
 	bool reported = verdict_valid_count(row->cached_tokens);
@@ -86,14 +97,34 @@ void warm_cache_row(struct warm_cache *w, const struct result *row, int64_t numb
 	s->received += row->input_tokens_usage;
 }
 
+/* By the counters of the servers, over one run: of several, nobody knows which one the hits belong to. */
+static bool judge_counters(const struct warm_cache *w, struct verdict_check *check)
+{
+	const struct warm_cache_sums *s = &w->sums;
+	char share[32], possible[32];
+	if (!w->counted || w->parts != 1 || w->shard || s->input == 0 || w->reuse.input_tokens == 0)
+		return true;
+	const double all = (double)s->input + (double)s->again, first = possible_of(w);
+	const double most = fmin(1, (first * (double)s->input + (double)s->again) / all);
+	const double excess = w->counters - most - slack(w, first) * (double)s->input / all;
+	if (excess > 0 && !w->filled)
+		verdict_check_add(
+			check, VERDICT_DOUBTFUL,
+			"%s of the tokens looked up in the server's prefix cache were there, by its own counters; the "
+			"trace allows at most %s: it was warm from earlier requests, or shared with others",
+			verdict_percent(w->counters, share), verdict_percent(most, possible));
+	return verdict_figure(check->figures, "cache_counters_share", w->counters) &&
+	       verdict_figure(check->figures, "cache_possible", w->known ? w->possible : most);
+}
+
 bool warm_cache_judge(const struct warm_cache *w, struct verdict_check *check)
 {
 	const struct warm_cache_finding found = worst_of(w);
 	char share[32], possible[32];
 	if (isnan(found.share))
-		return true;
+		return judge_counters(w, check);
 	/* a search's, it is said already that earlier runs sent these prompts */
-	bool said = w->known || json_object_get(check->figures, "prompts_of_earlier_runs");
+	bool said = w->known || w->filled || json_object_get(check->figures, "prompts_of_earlier_runs");
 	if (found.excess > 0 && !said)
 		verdict_check_add(
 			check, VERDICT_DOUBTFUL,

@@ -6,6 +6,9 @@
  *     warm_cache_judge(&w, check);                 // at any time
  *     warm_cache_release(&w);
  *
+ * If the answers report no hits, the servers' counters are judged: over all requests, those that repeat a prompt
+ * included, of which a cache may find everything.
+ *
  * Only the first successful request with a prompt counts: later ones find it. If a part of the trace is sent, a cache
  * finds at most its hits in the whole one. Repeats are judged one by one, and the warmest decides. Shards that sent a
  * prompt again are not judged: they are read one after another, whoever was the first.
@@ -21,6 +24,7 @@
 /* For requests that sent their prompt first. Tokens as the server counts them, but for `asked`. */
 struct warm_cache_sums {
 	int64_t requests, input, cached;
+	int64_t again;           /* input tokens of the other requests, whose prompts a cache finds */
 	int64_t asked, received; /* over those of which both are known: as the trace counts, as the server does */
 	bool reported;           /* the server reported hits for some */
 };
@@ -42,6 +46,9 @@ struct warm_cache {
 	bool shard, unordered;           /* shards that sent a prompt twice: nobody knows which request was the first */
 	bool live;                       /* later turns have the server's own answers */
 	bool known;                      /* from elsewhere: figures are made, and nothing is said */
+	bool filled;                     /* on purpose, before the run */
+	bool counted;                    /* by the servers' counters: */
+	double counters;                 /* the share of the tokens looked up that were found */
 	double possible;                 /* if it is known: the share a cold cache finds; NAN */
 };
 

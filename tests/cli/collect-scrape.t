@@ -151,7 +151,7 @@ complains ipf-collect "failed with status 7" "a command that fails"
 
 # ---- the manual page -------------------------------------------------------------------------------------------------------
 
-known=$(sed -n -e 's/.*NAME("\([^"]*\)").*/\1/p' -e 's/.*BY_POSITION(".*", "\(.*\)").*/\1/p' "$TESTS/../ipf-collect/scrape/server_metrics.c" | sort -u)
+known=$(sed -n -e 's/.*NAME("\([^"]*\)").*/\1/p' -e 's/.*BY_POSITION(".*", "\(.*\)").*/\1/p' "$TESTS/../lib/metrics/server_metrics.c" | sort -u)
 sed -n '/^\.Sh SERVER METRICS/,/^\.Sh EXAMPLES/p' "$TESTS/../ipf-collect/ipf-metrics.5" | tr ' ' '\n' >written
 for name in $known; do
 	grep -qxF -e "$name" written || not_ok "ipf-metrics(5) has $name"

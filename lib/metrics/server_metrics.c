@@ -1,4 +1,4 @@
-#include "scrape/server_metrics.h"
+#include "metrics/server_metrics.h"
 
 const struct common_metric common_metrics[COMMON_METRICS] = {
 	[COMMON_RUNNING] = {"running", METRIC_GAUGE, false, false},

@@ -7,8 +7,8 @@
  * which every process reports for its whole engine, the greatest value counts. If a server has several metrics for one
  * common name, those of the lowest rank present count: vLLM 0.9 has the old and the new name of the same counter.
  */
-#ifndef COLLECT_SERVER_METRICS_H
-#define COLLECT_SERVER_METRICS_H
+#ifndef IPF_SERVER_METRICS_H
+#define IPF_SERVER_METRICS_H
 
 #include "buffer.h"
 
