@@ -10,6 +10,7 @@ static const struct option_spec specs[] = {
 	ROW_MIN_EFFECT,
 	ROW_FAIL_IF,
 	ROW_UNDECIDED,
+	ROW_AS_IS,
 	OPTION_HEADING("Output"),
 	OPTION_CHOICE_OF('f', "format", "FORMAT", struct report_options, compare_format, compare_format_names,
                      "output format: " COMPARE_FORMATS_TEXT " (default: by the output's name, else text)"),

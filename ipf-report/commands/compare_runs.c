@@ -6,6 +6,7 @@
 #include "compare/compare_format.h"
 #include "compare/observed_replay.h"
 #include "memory.h"
+#include "results/cache_condition.h"
 #include "safe_text.h"
 
 #include <math.h>
@@ -28,6 +29,23 @@ static int write_comparison(const struct comparison *comparison, const struct re
 	int status = memory_ran_out() || out.failed ? ipf_error_memory(err) : report_output_put(to, &out, err);
 	buffer_release(&out);
 	return status;
+}
+
+/* A cold and a warm cache answer differently, whatever else changed. */
+static int check_cache(const struct run_data runs[SIDES], struct ipf_error *err)
+{
+	json_t *base = cache_condition_text(&runs[SIDE_BASE]), *value = cache_condition_text(&runs[SIDE_NEW]);
+	int result = base && value ? 0 : ipf_error_memory(err);
+	bool mixed = cache_condition_mixed(&runs[SIDE_BASE]) || cache_condition_mixed(&runs[SIDE_NEW]);
+	if (result == 0 && (mixed || !json_equal(base, value)))
+		result = ipf_error_set(
+			err, IPF_INPUT,
+			"the declared states of the prefix cache differ: %s in the base, %s in the new side; use "
+			"--as-is to compare them anyway",
+			json_string_value(base), json_string_value(value));
+	json_decref(base);
+	json_decref(value);
+	return result;
 }
 
 /* IPF_INVALID if it is not a comparison of valid runs, if the new answers are wrong, or if a condition of --fail-if
@@ -62,6 +80,8 @@ int compare_runs(const struct report_options *options, const struct operands *op
 	int status = split_sides(operands, "BASE… -- NEW…", sides, &err);
 	for (int s = 0; s < SIDES && status == 0; s++)
 		status = read_side(&runs[s], options, &sides[s], &bad, &err);
+	if (status == 0 && !options->as_is)
+		status = check_cache(runs, &err);
 	if (status == 0)
 		status = observed_replay_join((struct run_data *[]){&runs[SIDE_BASE], &runs[SIDE_NEW]}, &err);
 	if (status == 0)

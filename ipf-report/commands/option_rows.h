@@ -53,6 +53,10 @@
 	OPTION_CHOICE_OF(0, "undecided", "fail|pass", struct report_options, undecided, option_undecided_names,            \
 	                 "result of a condition that noise leaves undecided (default: fail)")
 
+#define ROW_AS_IS                                                                                                      \
+	OPTION(OPTION_FLAG, 0, "as-is", NULL, struct report_options, as_is,                                                \
+	       "compare runs although their declared states of the prefix cache differ")
+
 /* ---- delivery ---- */
 #define ROW_UPLOAD_OF(what_)                                                                                           \
 	OPTION_UNSHAPING(OPTION_TEXT, 0, "upload", "URL", struct report_options, delivery.upload.url,                      \

@@ -49,6 +49,7 @@ struct report_options {
 	struct said said;
 	double min_effect; /* NAN: the default */
 	struct string_list fail_if;
+	bool as_is;    /* whatever the declared states of the prefix cache */
 	int undecided; /* enum undecided_choice: of undecided conditions */
 	struct delivery_options delivery;
 };

@@ -10,10 +10,11 @@
 #include <string.h>
 
 /* Members that are not about the run, or appear elsewhere: the sources of a stream have a separate entry. */
-static const char *const left_out[] = {
-	"argv",        "created", "from",    "name",    "t0",           "t0_unix_ns", "t0_clock_ns", "system_clock",
-	"calibration", "shard",   "ipf",     "version", "series",       "clock",      "note",        "search",
-	"clients",     "limits",  "release", "first_n", "all_arrivals", "definition", "file"};
+static const char *const left_out[] = {"argv",         "created",     "from",         "name",        "t0",
+                                       "t0_unix_ns",   "t0_clock_ns", "system_clock", "calibration", "shard",
+                                       "ipf",          "version",     "series",       "clock",       "note",
+                                       "search",       "clients",     "limits",       "release",     "first_n",
+                                       "all_arrivals", "definition",  "file",         "cache_reset", "cache_warm"};
 
 static bool is_left_out(const char *key)
 {

@@ -106,3 +106,18 @@ run ipf-fire -q -m sim -u "$URL" -t a.trace --cache warm -o x.records <a.sched
 status_is 2 "warm requires a schedule in a file"
 run ipf-fire -q -m sim -u "$URL" -t a.trace --cache cold --warm 2 a.sched -o x.records
 status_is 2 "cold excludes requests before the run"
+
+# ---- comparisons ----
+run ipf-report compare -q first.results second.results
+status_is 0 "two cold runs are compared"
+run ipf-report compare -q asis.results asis2.results
+status_is 0 "two runs without a declaration are compared"
+run ipf-report compare -q first.results -- asis.results
+status_is 3 "a cold run and one without a declaration are refused"
+stderr_is "ipf-report: the declared states of the prefix cache differ: cold in the base, as-is in the new side; use --as-is to compare them anyway" \
+	"one line tells why"
+run ipf-report compare -q first.results -- second.results warm.results
+status_is 3 "a side with several states is refused"
+run ipf-report compare -q --as-is -f json first.results -- asis.results
+status_is 0 "--as-is compares them"
+is "$(jq -c '[.settings[] | select(.name == "records.cache")]' "$OUT")" '[{"base":"cold","name":"records.cache"}]' "the states are a setting that differs"
