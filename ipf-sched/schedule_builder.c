@@ -347,6 +347,7 @@ static int count_stage(const struct schedule_builder *builder, const struct stag
 		return -1;
 	s->drain = stage->drain && s->end_ns != IPF_ABSENT;
 	s->overlap = stage->overlap && s->end_ns == IPF_ABSENT;
+	s->cold = stage->cold;
 	if (layout->heads > BUILDER_MOST_ARRIVALS)
 		return too_many(stage, (double)layout->heads, err);
 	if (s->end_ns != IPF_ABSENT && s->end_ns >= ARRIVAL_LIMIT)
@@ -397,8 +398,6 @@ static int count_stages(struct schedule_builder *builder, struct ipf_error *err)
 		    count_stage(builder, &builder->stages->list[i], layout, s, err) < 0)
 			return -1;
 		before += layout->heads;
-		if (layout->alone && i > 0) /* nothing else is in flight */
-			s[-1].drain = s[-1].end_ns != IPF_ABSENT;
 		if (s->end_ns != IPF_ABSENT)
 			now_ns = s->end_ns;
 	}
@@ -426,6 +425,37 @@ static void share_trace(struct schedule_builder *builder)
 		                                  ? (int64_t)((double)left * ((double)(s->end_ns - s->begin_ns) / (double)time))
 		                                  : builder->layouts[i].heads;
 	}
+}
+
+/* Before a stage with a cold cache, and one whose requests are alone, all requests end: those of the last stage that has
+ * any, and the rests after it. */
+static int drain_before(struct schedule_builder *builder, size_t i, const char *why, struct ipf_error *err)
+{
+	for (size_t k = i; k-- > 0;) {
+		struct schedule_stage *s = &builder->schedule.stages[k];
+		if (s->overlap)
+			return ipf_error_set(err, IPF_USAGE, "%s: %s: cannot follow a stage with overlap",
+			                     builder->stages->list[i].label, why);
+		s->drain = s->end_ns != IPF_ABSENT;
+		if (builder->stages->list[k].kind->type != STAGE_REST)
+			break;
+	}
+	return 0;
+}
+
+static int drain_stages(struct schedule_builder *builder, struct ipf_error *err)
+{
+	for (size_t i = 0; i < builder->schedule.count; i++) {
+		const bool cold = builder->schedule.stages[i].cold;
+		if (cold && builder->shards)
+			return ipf_error_set(err, IPF_USAGE,
+			                     "%s: cache=cold: cannot be combined with --shard: each client would "
+			                     "reset the cache of the others",
+			                     builder->stages->list[i].label);
+		if ((cold || builder->layouts[i].alone) && drain_before(builder, i, cold ? "cache=cold" : "alone", err) < 0)
+			return -1;
+	}
+	return 0;
 }
 
 /* Assigns the first request of each stage. A stage of kind alone leaves the place in the trace where it is. */
@@ -574,7 +604,7 @@ int schedule_builder_prepare(struct schedule_builder *builder, struct ipf_error 
 		builder->schedule.trace_repeated_prompts = builder->trace->repeats;
 		builder->schedule.trace_reuse = builder->trace->reuse;
 	}
-	if (count_stages(builder, err) < 0)
+	if (count_stages(builder, err) < 0 || drain_stages(builder, err) < 0)
 		return -1;
 	share_trace(builder);
 	place_heads(builder);
@@ -761,6 +791,8 @@ static int write_stage(struct line_writer *w, size_t index, struct ipf_error *er
 	w->n = w->stage->first_n;
 	w->due_ns = w->stage->begin_ns;
 	w->layout->lead_ns = IPF_ABSENT;
+	if (w->stage->cold)
+		seen_numbers_release(&w->seen); /* no cache knows their prompts */
 	if (stage->kind->type != STAGE_OPEN && stage->think_ns == IPF_ABSENT)
 		return write_heads(w, index, NULL, err);
 	if (arrival_process_begin(&p, stage, w->builder->trace, w->builder->seed, err) < 0)

@@ -59,6 +59,12 @@ static int read_by(const char *text, enum replay_by *by, struct ipf_error *err)
 	return expected("one of time, thin and copies", text, err);
 }
 
+static int read_cache(const char *text, bool *cold, struct ipf_error *err)
+{
+	*cold = !strcmp(text, "cold");
+	return *cold || !strcmp(text, "as-is") ? 0 : expected("cold or as-is", text, err);
+}
+
 static int read_number(const char *text, double *number, struct ipf_error *err)
 {
 	if (parse_number(text, number, err) < 0)
@@ -172,6 +178,8 @@ static int read_value(struct stage *stage, const struct stage_key *key, char *te
 	case KEY_BY:
 		stage->by_given = true;
 		return read_by(text, where, err);
+	case KEY_CACHE:
+		return read_cache(text, where, err);
 	case KEY_NUMBER:
 		return read_number(text, where, err);
 	case KEY_DURATION:

@@ -111,6 +111,11 @@ const struct cache_client_options *cache_client_options(const struct cache_clien
 	return &c->o;
 }
 
+void cache_client_stop_at(struct cache_client *c, int fd)
+{
+	c->o.stop_fd = fd;
+}
+
 int cache_client_wait(struct cache_client *c, int64_t ns, struct ipf_error *err)
 {
 	struct pollfd fd = {.fd = c->o.stop_fd, .events = POLLIN};

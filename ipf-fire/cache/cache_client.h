@@ -57,6 +57,8 @@ void cache_client_close(struct cache_client *c); /* NULL is fine */
 int cache_client_call(struct cache_client *c, size_t target, const struct cache_call *call, struct cache_answer *answer,
                       struct ipf_error *err);
 void cache_answer_release(struct cache_answer *answer);
+/* Another stop_fd. */
+void cache_client_stop_at(struct cache_client *c, int fd);
 /* Waits. -1: stop_fd. */
 int cache_client_wait(struct cache_client *c, int64_t ns, struct ipf_error *err);
 

@@ -86,18 +86,41 @@ static int make_warm(struct cache_state *s, struct ipf_error *err)
 	return s->warmed ? 0 : ipf_error_memory(err);
 }
 
+static bool has_cold_stages(const struct schedule *schedule)
+{
+	for (size_t i = 0; i < schedule->count; i++)
+		if (schedule->stages[i].cold)
+			return true;
+	return false;
+}
+
+bool cache_state_needed(enum cache_choice choice, const struct schedule *schedule)
+{
+	return choice < CACHE_AS_IS || has_cold_stages(schedule);
+}
+
 int cache_state_prepare(struct cache_state **state, const struct cache_state_options *options, struct ipf_error *err)
 {
 	struct cache_state *s = *state = calloc(1, sizeof *s);
 	if (!s)
 		return ipf_error_memory(err);
 	s->o = *options;
-	s->declared = options->choice;
+	/* the first stage's declaration is the run's */
+	bool first = options->schedule->count && options->schedule->stages[0].cold;
+	if (first && options->choice == CACHE_WARM)
+		return ipf_error_set(err, IPF_USAGE, "--cache warm: the first stage has cache=cold");
+	if (first)
+		s->o.choice = CACHE_COLD;
+	s->declared = s->o.choice;
+	if (s->declared == CACHE_CHOICES && has_cold_stages(options->schedule))
+		s->declared = CACHE_AS_IS;
 	s->before = json_array();
 	s->between = json_array();
 	if (!s->before || !s->between)
 		return ipf_error_memory(err);
-	switch (options->choice) {
+	if (has_cold_stages(options->schedule) && open_client(s, err) < 0)
+		return -1;
+	switch (s->o.choice) {
 	case CACHE_COLD:
 		return make_cold(s, err);
 	case CACHE_TRY_COLD:
@@ -107,6 +130,30 @@ int cache_state_prepare(struct cache_state **state, const struct cache_state_opt
 	default:
 		return 0;
 	}
+}
+
+int cache_state_reset(struct cache_state *s, const struct cache_state_moment *moment, struct ipf_error *err)
+{
+	enum cache_outcome outcome;
+	char why[CACHE_WHY], text[160];
+	json_t *list = json_array(), *one;
+	size_t i;
+	cache_client_stop_at(s->client, moment->stop_fd);
+	int result = cache_reset(s->client, targets_of(s), &outcome, why, list, err);
+	json_array_foreach(list, i, one)
+	{
+		json_object_set_new(one, "stage", json_integer(moment->stage));
+		json_object_set_new(one, "t_ns", json_integer(moment->t_ns));
+	}
+	if (result == 0 && json_array_extend(s->between, list) < 0)
+		result = ipf_error_memory(err);
+	json_decref(list);
+	snprintf(text, sizeof text, "the prefix cache %s before stage %.80s",
+	         outcome == CACHE_UNVERIFIED ? "may not be cold" : "is not cold",
+	         shown(s->o.schedule->stages[moment->stage].name).text);
+	if (result == 0 && outcome != CACHE_VERIFIED)
+		warn(s, text, why);
+	return result;
 }
 
 int cache_state_header(const struct cache_state *s, json_t *header)

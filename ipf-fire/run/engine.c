@@ -120,6 +120,21 @@ int engine_wake_fd(const struct engine *e)
 	return work_sharing_wake_fd(e->sharing, 0);
 }
 
+int engine_gate_fd(const struct engine *e)
+{
+	return work_sharing_gate_fd(e->sharing);
+}
+
+int64_t engine_gate(struct engine *e)
+{
+	return work_sharing_gate(e->sharing);
+}
+
+void engine_open_gate(struct engine *e, int64_t now_ns)
+{
+	work_sharing_open_gate(e->sharing, now_ns);
+}
+
 int engine_done_fd(const struct engine *e)
 {
 	return e->done_fd;

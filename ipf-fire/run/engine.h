@@ -35,6 +35,10 @@ int engine_open(struct engine **engine, const struct engine_options *options, st
 int engine_begin(struct engine *e, int64_t zero_ns, int64_t lead_ns, struct ipf_error *err);
 pthread_t engine_thread(const struct engine *e, size_t index);
 int engine_wake_fd(const struct engine *e); /* an eventfd: notify it after setting counters->output_gone */
+/* A stage waits for a cold cache: work_sharing.h. */
+int engine_gate_fd(const struct engine *e);
+int64_t engine_gate(struct engine *e);
+void engine_open_gate(struct engine *e, int64_t now_ns);
 int engine_done_fd(const struct engine *e); /* readable once all jobs have ended and are in the queues */
 /* Starts nothing more, as at the first signal. From any thread, also before the beginning. false: it was stopped
  * already. */

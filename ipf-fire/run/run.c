@@ -361,13 +361,15 @@ static int prepare_cache(struct run *r, struct ipf_error *err)
 	               .stop_fd = r->signal_fd},
 		.choice = o->probe ? CACHE_CHOICES : o->cache,
 		.file = r->schedule,
+		.schedule = arrival_reader_schedule(r->arrivals),
 		.trace = o->run.trace,
 		.as_is = o->warm              ? "--warm sends prompts before the run"
 	             : o->continued.count ? "the run continues"
 	                                  : NULL,
 		.quiet = o->common.quiet,
 	};
-	if (cache.choice < CACHE_AS_IS && trace_model(arrival_reader_trace(r->arrivals), &r->trace_model, err) < 0)
+	if (cache_state_needed(cache.choice, cache.schedule) && !o->run.model &&
+	    trace_model(arrival_reader_trace(r->arrivals), &r->trace_model, err) < 0)
 		return -1;
 	cache.client.trace_model = r->trace_model;
 	return cache_state_prepare(&r->cache, &cache, err);
@@ -611,17 +613,34 @@ static bool must_stop(struct run *r, int64_t now, char why[128])
 	return r->hopeless || stop_rule_reached(&o->run.stop_on, &r->counters, why) || warmup_late(r, now, why);
 }
 
+/* A stage with cache=cold: nothing is in flight now, and nothing starts before the gate is open. */
+static void reset_cache(struct run *r)
+{
+	struct ipf_error err = {0};
+	uint64_t ignored;
+	if (read(engine_gate_fd(r->engine), &ignored, sizeof ignored) < 0 && errno != EAGAIN)
+		return;
+	const struct cache_state_moment moment = {
+		.stage = engine_gate(r->engine), .t_ns = clock_now() - r->zero_ns, .stop_fd = engine_done_fd(r->engine)};
+	if (moment.stage >= 0)
+		cache_state_reset(r->cache, &moment, &err);
+	engine_open_gate(r->engine, clock_now() - r->zero_ns);
+}
+
 static void watch(struct run *r)
 {
 	struct progress p;
-	struct pollfd done = {.fd = engine_done_fd(r->engine), .events = POLLIN};
+	struct pollfd fds[2] = {{.fd = engine_done_fd(r->engine), .events = POLLIN},
+	                        {.fd = engine_gate_fd(r->engine), .events = POLLIN}};
 	const struct progress_line line = progress_line_of(r);
 	const struct common_options *c = &r->options->common;
 	progress_init(&p, c->progress, c->quiet || run_options_leave_progress(&r->options->run, &r->options->common));
 	r->begun = !r->options->start_at.text;
-	while (poll(&done, 1, pause_ms(r, &p, clock_now())) <= 0) {
+	while (poll(fds, 2, pause_ms(r, &p, clock_now())) <= 0 || !fds[0].revents) {
 		int64_t now = clock_now();
 		char why[sizeof r->stopped];
+		if (fds[1].revents)
+			reset_cache(r);
 		/* requests a signal cancelled have failed, but not because of the server */
 		if (!r->stopped[0] && must_stop(r, now, why) && engine_stop(r->engine))
 			memcpy(r->stopped, why, sizeof why);

@@ -34,6 +34,8 @@ struct work_sharing {
 	int64_t held_bytes; /* for jobs without parents */
 	bool *lane_ended;
 	size_t lanes, stages;
+	int gate_fd;
+	bool gate_told;
 	int64_t zero_ns;
 	uint64_t to_wake;          /* threads, a bit for each, once the lock is released */
 	size_t next_thread;        /* the thread for the next arrival of an open stage */
@@ -242,6 +244,10 @@ static void update(struct work_sharing *w)
 	counter_set(&w->o.counters->in_flight, dispatch_in_flight(w->dispatch));
 	counter_set(&w->o.counters->waiting, dispatch_waiting(w->dispatch));
 	counter_set(&w->o.counters->due, dispatch_due(w->dispatch));
+	bool gate = dispatch_gate(w->dispatch) >= 0;
+	if (gate && !w->gate_told)
+		event_fd_notify(w->gate_fd);
+	w->gate_told = gate;
 	if (!atomic_load(&w->over) && dispatch_done(w->dispatch)) {
 		atomic_store(&w->over, true);
 		wake_all(w);
@@ -320,6 +326,31 @@ int work_sharing_wake_fd(const struct work_sharing *w, size_t thread)
 	return w->threads[thread].wake_fd;
 }
 
+/* ---- before a stage with a cold cache ---- */
+
+int work_sharing_gate_fd(const struct work_sharing *w)
+{
+	return w->gate_fd;
+}
+
+int64_t work_sharing_gate(struct work_sharing *w)
+{
+	lock(w);
+	int64_t stage = dispatch_gate(w->dispatch);
+	unlock(w, THREADS_MOST);
+	return stage;
+}
+
+void work_sharing_open_gate(struct work_sharing *w, int64_t now)
+{
+	lock(w);
+	if (dispatch_gate(w->dispatch) >= 0)
+		dispatch_open_gate(w->dispatch, now);
+	w->gate_told = false;
+	wake_all(w);
+	unlock(w, THREADS_MOST);
+}
+
 /* ---- ending early ---- */
 
 bool work_sharing_stop(struct work_sharing *w, int64_t now)
@@ -374,6 +405,7 @@ int work_sharing_new(struct work_sharing **sharing, const struct work_sharing_op
 	w->o = *options;
 	w->lanes = arrival_reader_lanes(options->arrivals);
 	w->stages = arrival_reader_schedule(options->arrivals)->count;
+	w->gate_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	atomic_init(&w->wake_ns, INT64_MAX);
 	atomic_init(&w->grace_end_ns, INT64_MAX);
 	pthread_mutexattr_t kind;
@@ -388,6 +420,8 @@ int work_sharing_new(struct work_sharing **sharing, const struct work_sharing_op
 	w->dispatch = dispatch_new(arrival_reader_schedule(options->arrivals));
 	if (!w->threads || !w->lane_ended || !w->in_flight || !w->dispatch)
 		ipf_error_memory(err);
+	else if (w->gate_fd < 0)
+		ipf_error_errno(err, errno, NULL, "cannot set up the event loop");
 	else if (open_threads(w, err) == 0) {
 		*sharing = w;
 		return 0;
@@ -431,6 +465,8 @@ void work_sharing_free(struct work_sharing *w)
 		if (w->threads[i].wake_fd >= 0)
 			close(w->threads[i].wake_fd);
 	}
+	if (w->gate_fd >= 0)
+		close(w->gate_fd);
 	free(w->threads);
 	free(w->lane_ended);
 	free(w->in_flight);

@@ -74,6 +74,14 @@ bool work_sharing_measured(const struct work_sharing *w, const struct job *job);
 /* Nothing is in flight, and nothing more will be. */
 bool work_sharing_over(const struct work_sharing *w);
 
+/* ---- before a stage with a cold cache; for the main thread ---- */
+
+/* An eventfd: when it is readable, nothing is in flight, and work_sharing_gate has the stage that waits (-1: none).
+ * Clear it, and open the gate at a time from the run's start. */
+int work_sharing_gate_fd(const struct work_sharing *w);
+int64_t work_sharing_gate(struct work_sharing *w);
+void work_sharing_open_gate(struct work_sharing *w, int64_t now_ns);
+
 /* ---- ending early; for any thread ---- */
 
 /* Starts nothing more. Requests in flight can continue for the grace period. false: it was stopped already. */

@@ -104,6 +104,8 @@ static int expand_middle(const struct stage *of, size_t index, struct stage *sta
 		stage->n = of->slots;
 		stage->salt = false;
 		stage->drain = stage->overlap = false;
+	} else {
+		stage->cold = false; /* the primer has filled the cache */
 	}
 	stage->name = name.data;
 	stage->spec = stage->own_spec = spec.data;

@@ -353,6 +353,7 @@ static void point_stage(const struct stage *sweep, double value, struct stage *s
 	stage->cooldown = sweep->cooldown;
 	stage->drain = sweep->drain;
 	stage->overlap = sweep->overlap;
+	stage->cold = sweep->cold;
 	buffer_format(spec, "%s:%s=%.12g,", stage->kind->name,
 	              !users                  ? "rate"
 	              : sweep->by_concurrency ? "concurrency"
@@ -374,8 +375,9 @@ static void point_stage(const struct stage *sweep, double value, struct stage *s
 		buffer_byte(spec, ',');
 		put_time(spec, "idle-max", stage->idle_max_ns);
 	}
-	buffer_format(spec, "%s%s%s%s%s", stage->salt ? ",salt" : "", stage->warmup ? ",warmup" : "",
-	              stage->cooldown ? ",cooldown" : "", stage->drain ? ",drain" : "", stage->overlap ? ",overlap" : "");
+	buffer_format(spec, "%s%s%s%s%s%s", stage->salt ? ",salt" : "", stage->warmup ? ",warmup" : "",
+	              stage->cooldown ? ",cooldown" : "", stage->drain ? ",drain" : "", stage->overlap ? ",overlap" : "",
+	              stage->cold ? ",cache=cold" : "");
 }
 
 static int sweep_expand(const struct stage *sweep, size_t index, struct stage *stage, struct ipf_error *err)

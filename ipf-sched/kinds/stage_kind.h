@@ -66,6 +66,7 @@ struct stage {
 	struct rates rates;
 	int64_t every_ns, width_ns, on_ns, off_ns;
 	bool warmup, cooldown, drain, overlap;
+	bool cold;                 /* cache=cold */
 	char *file;                /* owned */
 	struct rate_points points; /* the contents of `file` */
 	bool linear;               /* the rate changes linearly from one point to the next */
@@ -98,6 +99,7 @@ enum key_type {
 	KEY_COUNT,          /* int64_t: at least 1 */
 	KEY_SLOTS_OR_RANGE, /* int64_t: at least 1; or two with .. between them, of which the second goes to to_slots */
 	KEY_RATIO,          /* struct ratio */
+	KEY_CACHE,          /* bool, by the name of the state */
 	KEY_BY,             /* enum replay_by, by name */
 	KEY_TEXT,           /* char *, owned by the stage */
 	KEY_GAPS,           /* enum gaps_kind, by name */
@@ -134,7 +136,8 @@ struct stage_key {
 	STAGE_KEY("warmup", NULL, KEY_FLAG, warmup, "send, but do not measure: before the measured stages"),               \
 		STAGE_KEY("cooldown", NULL, KEY_FLAG, cooldown, "send, but do not measure: after the measured stages"),        \
 		STAGE_KEY("drain", NULL, KEY_FLAG, drain, "begin the next stage when all requests have ended"),                \
-		STAGE_KEY("overlap", NULL, KEY_FLAG, overlap, "the next stage does not wait for the answers of this one")
+		STAGE_KEY("overlap", NULL, KEY_FLAG, overlap, "the next stage does not wait for the answers of this one"),     \
+		STAGE_KEY("cache", "STATE", KEY_CACHE, cold, "cold: reset the prefix cache before; as-is (default)")
 #define KEY_IDLE_MAX                                                                                                   \
 	STAGE_KEY("idle-max", "TIME", KEY_DURATION, idle_max_ns, "recorded waits of sessions are at most this long")
 #define KEY_SALT              STAGE_KEY("salt", NULL, KEY_FLAG, salt, "with for=: each round of the trace has new prompts")

@@ -418,6 +418,12 @@ void twin_server_run(struct twin_server *s, int64_t now_ns, void (*on_tokens)(st
 		close_finished(s);
 }
 
+void twin_server_reset_caches(struct twin_server *s)
+{
+	for (size_t i = 0; i < s->count; i++)
+		batching_reset_prefixes(s->list[i]->engine);
+}
+
 bool twin_server_failed(const struct twin_server *s)
 {
 	return s->failed;

@@ -81,6 +81,8 @@ int64_t twin_server_wake(const struct twin_server *server);
  * for that answer; it must not send. */
 void twin_server_run(struct twin_server *server, int64_t now_ns,
                      void (*on_tokens)(struct twin_answer *answer, void *data), void *data);
+/* Empties the prefix caches; nothing may be in flight. */
+void twin_server_reset_caches(struct twin_server *server);
 /* Memory ran out for a replica that became ready. */
 bool twin_server_failed(const struct twin_server *server);
 

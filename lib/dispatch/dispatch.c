@@ -28,6 +28,10 @@ struct dispatch {
 	size_t last_root_stage;
 	int64_t shard, shards; /* a schedule for one of several clients: which, from 0, of how many */
 	bool lead;             /* the first stage comes before the run's start */
+	bool at_gate;          /* the next stage waits for the end of all before it, or: */
+	size_t gate;           /* the stage that waits for dispatch_open_gate; 0: none */
+	size_t opened;         /* the latest that may begin … */
+	int64_t opened_ns;     /* … from then on */
 	bool finished, stopped;
 };
 
@@ -328,6 +332,24 @@ static void close_ended_stages(struct dispatch *d, int64_t now)
 			close_stage(d, &d->stages[i]);
 }
 
+/* Does the next stage have to wait until the caller has reset the cache? Everything before it has to end first. */
+static bool waits_at_gate(struct dispatch *d)
+{
+	if (d->known >= d->count || !d->stages[d->known].definition->cold || d->opened == d->known)
+		return false;
+	bool idle = d->in_flight == 0;
+	for (size_t i = 0; idle && i < d->known; i++)
+		idle = d->stages[i].live == 0;
+	d->gate = idle ? d->known : 0;
+	d->at_gate = true;
+	return true;
+}
+
+int64_t dispatch_gate(const struct dispatch *d)
+{
+	return d->gate && !d->stopped ? (int64_t)d->gate : -1;
+}
+
 /* Lets the schedule's time go on if the stage that holds it has begun and ended. */
 static bool resume_time(struct dispatch *d, int64_t now)
 {
@@ -336,14 +358,23 @@ static bool resume_time(struct dispatch *d, int64_t now)
 	struct stage_state *s = &d->stages[d->known - 1];
 	bool open_ended = stage_open_ended(s);
 	if (!stage_holds_time(s) || s->over_ns != IPF_ABSENT || (!open_ended && stage_end(s) > now) ||
-	    !stage_complete(s, d->finished))
+	    !stage_complete(s, d->finished) || waits_at_gate(d))
 		return false;
 	s->over_ns = s->definition->overlap ? s->last_start_ns : s->last_end_ns;
 	if (!open_ended)
 		s->over_ns = greater_of(s->over_ns, stage_end(s));
-	bool leads = d->lead && s == d->stages;
-	set_offsets(d, leads ? 0 : s->over_ns - (open_ended ? s->definition->begin_ns : s->definition->end_ns));
+	bool leads = d->lead && s == d->stages, gated = d->opened && d->opened == d->known;
+	int64_t from_ns = gated ? greater_of(s->over_ns, d->opened_ns) : s->over_ns;
+	set_offsets(d, leads ? 0 : from_ns - (open_ended ? s->definition->begin_ns : s->definition->end_ns));
 	return true;
+}
+
+void dispatch_open_gate(struct dispatch *d, int64_t now)
+{
+	d->opened = d->gate;
+	d->opened_ns = now;
+	d->gate = 0;
+	d->at_gate = false;
 }
 
 static void update_stages(struct dispatch *d, int64_t now)
@@ -361,8 +392,8 @@ static int64_t next_stage_change(const struct dispatch *d)
 	for (size_t i = 0; i < d->begun; i++) {
 		const struct stage_state *s = &d->stages[i];
 		bool waits = s->definition->closed ? !s->over
-		                                   : i + 1 == d->known && stage_holds_time(s) && s->over_ns == IPF_ABSENT &&
-		                                         stage_complete(s, d->finished);
+		                                   : i + 1 == d->known && !d->at_gate && stage_holds_time(s) &&
+		                                         s->over_ns == IPF_ABSENT && stage_complete(s, d->finished);
 		if (waits && stage_end(s) < wake)
 			wake = stage_end(s);
 	}

@@ -17,6 +17,8 @@
  * free between the stage's beginning and its end, in the order of the schedule, and have no due time. Arrivals that a
  * closed stage has not started at its end are dropped, with their followers.
  *
+ * Before a stage with a cold cache, everything before it ends, and the caller resets the cache (dispatch_gate).
+ *
  * The parts: dispatch_node.h (an arrival that has not ended), dependencies.h (which arrival waits for which),
  * stage_state.h (the waiting arrivals of a stage).
  */
@@ -83,6 +85,10 @@ int64_t dispatch_waiting(const struct dispatch *d); /* due, without a slot */
 int64_t dispatch_due(const struct dispatch *d); /* became due so far: started, waiting, or dropped while they waited */
 /* For stages whose users take whole sessions: those in progress with a request that was not started any more. */
 int64_t dispatch_cut_sessions(const struct dispatch *d);
+/* The stage before which the caller has something to do while nothing is in flight (schedule_stage.cold), but for the
+ * first one; -1: none. The schedule's time stops until dispatch_open_gate. */
+int64_t dispatch_gate(const struct dispatch *d);
+void dispatch_open_gate(struct dispatch *d, int64_t now_ns);
 /* When the stage began and ended in run time; IPF_ABSENT if it has not. A stage with a fixed end has one from its
  * beginning; any other once its requests have ended. */
 void dispatch_stage_times(const struct dispatch *d, int64_t stage, int64_t *begin_ns, int64_t *end_ns);

@@ -47,7 +47,8 @@ json_t *cache_condition_text(const struct run_data *run)
 		if (found & (1U << s))
 			buffer_format(&text, "%s%s", text.len ? " or " : "", states[s]);
 	if (stages)
-		buffer_format(&text, ", cold before %d later stage%s", stages, stages > 1 ? "s" : "");
+		buffer_format(&text, ", %scold before %d later stage%s", strcmp(text.data, "cold") ? "" : "and again ", stages,
+		              stages > 1 ? "s" : "");
 	json_t *json = text.failed ? NULL : json_string(text.data);
 	buffer_release(&text);
 	return json;

@@ -1,6 +1,7 @@
 /* The declared state of the server's prefix cache in a run, as text for people and for comparisons.
  *
- *     json_t *text = cache_condition_text(&run);       // "cold", "as-is", "cold, and before 3 stages", "cold or as-is"
+ *     json_t *text = cache_condition_text(&run);       // "cold", "as-is", "cold, and again cold before 3 later
+ * stages", "cold or as-is"
  */
 #ifndef IPF_CACHE_CONDITION_H
 #define IPF_CACHE_CONDITION_H

@@ -44,6 +44,7 @@ static const struct {
 	{"closed", offsetof(struct schedule_stage, closed)},     {"cycle", offsetof(struct schedule_stage, cycle)},
 	{"sessions", offsetof(struct schedule_stage, sessions)}, {"drain", offsetof(struct schedule_stage, drain)},
 	{"overlap", offsetof(struct schedule_stage, overlap)},   {"salt", offsetof(struct schedule_stage, salt)},
+	{"cold", offsetof(struct schedule_stage, cold)},
 };
 enum { FLAGS = sizeof flags / sizeof *flags };
 

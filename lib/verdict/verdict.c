@@ -20,6 +20,7 @@
 
 struct verdict_stage {
 	char *name;
+	bool cold;                            /* the cache was reset before it; until its first row */
 	bool measured, closed, cycle, copies; /* copies: requests that differ from each other may have the same `req` */
 	int64_t copy;                         /* all its requests' (schedule.h) */
 	int64_t repeated;                     /* successful requests whose prompt was sent before in this run */
@@ -185,6 +186,7 @@ int verdict_part(struct verdict *v, const struct schedule *schedule)
 		stage->measured = from->measured;
 		stage->closed = from->closed;
 		stage->cycle = from->cycle;
+		stage->cold = from->cold;
 		stage->copies = schedule_has_copies(from);
 		stage->copy = from->copy;
 		stage->sent_before += from->sent_before;
@@ -341,6 +343,11 @@ static void row_counts(struct verdict *v, const struct result *row)
  */
 static void note_prompt(struct verdict *v, struct verdict_stage *stage, const struct result *row)
 {
+	if (stage->cold) {
+		seen_numbers_release(&v->seen);
+		warm_cache_reset(&v->cache);
+		stage->cold = false;
+	}
 	const int64_t copy = row->copy != IPF_ABSENT && row->copy <= SCHEDULE_COPIES ? row->copy : stage->copy;
 	const int64_t number = row->req == IPF_ABSENT ? -1 : schedule_prompt_number(row->req, copy, v->trace_requests);
 	answer_health_row(&v->answers, row, number);

@@ -28,7 +28,7 @@ static double possible_of(const struct warm_cache *w)
 	const struct warm_cache_sums *s = &w->sums;
 	const double scale = s->asked > 0 ? (double)s->received / (double)s->asked : 1;
 	const double tokens = (double)(w->reuse.reusable_tokens + (w->live ? w->reuse.answer_tokens : 0));
-	const double copies = fmax((double)w->copies, __builtin_popcountll(w->copies_sent));
+	const double copies = fmax((double)w->copies, __builtin_popcountll(w->copies_sent)) + (double)w->resets;
 	return fmin(1, copies * tokens * scale / (double)s->input);
 }
 
@@ -58,6 +58,7 @@ void warm_cache_part(struct warm_cache *w, const struct schedule *schedule)
 		w->unordered = false;
 		w->sums = (struct warm_cache_sums){.input = 0};
 		w->copies_sent = 0;
+		w->resets = 0;
 		seen_numbers_release(&w->sent);
 	}
 	w->copies = 1;
@@ -65,6 +66,13 @@ void warm_cache_part(struct warm_cache *w, const struct schedule *schedule)
 	for (size_t i = 0; schedule && i < schedule->count; i++)
 		if (schedule->stages[i].copy >= w->copies)
 			w->copies = schedule->stages[i].copy + 1;
+}
+
+void warm_cache_reset(struct warm_cache *w)
+{
+	if (w->sums.requests > 0)
+		w->resets++;
+	seen_numbers_release(&w->sent);
 }
 
 void warm_cache_row(struct warm_cache *w, const struct result *row, int64_t number, bool measured)

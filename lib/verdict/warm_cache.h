@@ -40,6 +40,7 @@ struct warm_cache {
 	struct schedule_reuse reuse;
 	int64_t copies;       /* the trace's requests, which begin differently: each can be found once */
 	uint64_t copies_sent; /* a bit for each that was: with salt, the schedule does not say how many */
+	int64_t resets;       /* after each, prompts are sent first again */
 	int64_t parts;        /* that are repeats */
 	struct warm_cache_sums sums;
 	struct warm_cache_finding worst; /* the ended repeats' */
@@ -53,6 +54,8 @@ struct warm_cache {
 };
 
 void warm_cache_part(struct warm_cache *w, const struct schedule *schedule);
+/* The server's cache was emptied before the next row. */
+void warm_cache_reset(struct warm_cache *w);
 void warm_cache_row(struct warm_cache *w, const struct result *row, int64_t number, bool measured);
 /* Adds a clause and the figures "cached_share" and "cache_possible". False: out of memory. */
 bool warm_cache_judge(const struct warm_cache *w, struct verdict_check *check);

@@ -121,3 +121,45 @@ status_is 3 "a side with several states is refused"
 run ipf-report compare -q --as-is -f json first.results -- asis.results
 status_is 0 "--as-is compares them"
 is "$(jq -c '[.settings[] | select(.name == "records.cache")]' "$OUT")" '[{"base":"cold","name":"records.cache"}]' "the states are a setting that differs"
+
+# ---- stages ----
+resets() { # NAME: of the trailer: stage and outcome
+	plain "$1.records" | tail -1 | jq -c '[.end.cache_reset[] | [.stage, .outcome]]'
+}
+stages() { # NAME: the cached share of each stage
+	jq -c '[.stages[] | select(.measured) | .tokens.cached_share]' "$1.json"
+}
+server
+ipf-sched -q closed:users=2,n=50,name=a rest:for=1ms constant:rate=1000,n=50,cache=cold,name=b burst:n=50,name=c -t a.trace -o a.sched
+fire staged
+share=$(cached first)
+is "$(resets staged)" '[[2,"verified"]]' "the trailer has the reset before a stage"
+is "$(stages staged | jq -c "[.[0] == $share, .[1] == $share, .[2] > .[0]]")" '[true,true,true]' "a stage with a cold cache finds as much as the first"
+is "$(jq -r .run.cache staged.json)" "as-is, cold before 1 later stage" "the state of the run names it"
+is "$(plain staged.records | tail -1 | jq -c '.end | .stages[2].begin_ns > .cache_reset[0].t_ns')" true "the stage begins after the reset"
+is "$(plain staged.records | jq -s 'map(select(.stage == 2) | .start_ns - .due_ns) | max < 100e6')" true "its requests are not late for the reset"
+between "$(jq '.total.requests.ok' staged.json)" 150 150 "all requests are sent"
+ipf-sched -q sweep:rates=500,1000,n=50,cache=cold -t a.trace -o a.sched
+fire swept
+is "$(header swept '[.cache, .cache_reset[0].outcome]') $(resets swept)" '["cold","verified"] [[1,"verified"]]' "a sweep resets before each stage, also the first"
+is "$(stages swept)" "[$share,$share]" "all its stages find the same"
+is "$(jq -r '.verdict.checks[].detail' swept.json | grep -c 'prompts sent before')" 0 "prompts of earlier stages are no finding"
+run ipf-report compare -q first.results -- swept.results
+status_is 3 "another number of resets is another state"
+server --cache-reset lies
+fire swept-liar
+matches "$(verdict swept-liar)" '^INVALID .*; the prefix cache was not cold before stage sweep 1000/s, as declared' "a stage whose cache is not cold makes the run INVALID"
+ipf-sched -q closed:users=2,n=50 closed:users=2,n=50,cache=cold -t a.trace -o a.sched
+run ipf-fire -q -u "$URL" --api tgi -t a.trace a.sched -o x.records
+status_is 2 "an API without cache_reset is refused before the run"
+
+# ---- the servers' counters ----
+server --fail no-details
+ipf-sched -q closed:users=1,n=50 -t a.trace -o a.sched
+for name in once again; do
+	ipf-fire -q -m sim -u "$URL" -t a.trace a.sched | ipf-collect -q --scrape "$URL" -o $name.results
+	ipf-report -f json $name.results | jq -r '.verdict.checks[] | select(.name == "enough_samples").detail' >$name.detail
+done
+is "$(grep -c "server's prefix cache were there" once.detail)" 0 "a cold cache by the counters of the server is no finding"
+matches "$(cat again.detail)" "9[0-9]\.[0-9] % of the tokens looked up in the server's prefix cache were there, by its own counters; the trace allows at most" \
+	"a warm cache is found by the counters if responses do not report it"

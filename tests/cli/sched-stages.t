@@ -104,6 +104,18 @@ sched sweep:rates=10,20,for=5s,rest=1s,process=constant sweep:users=2,n=3
 is "$(head -1 "$OUT" | jq -c '.stages | map([.name, .kind, .begin_ns / 1e9, .arrivals])')" \
 	'[["sweep 10/s","constant",0,50],["sweep rest 1","rest",5,0],["sweep 20/s","constant",6,100],["sweep 2 users","closed",11,3]]' \
 	"a sweep is a stage for each rate or number of users"
+sched poisson:rate=9,n=9 rest:for=1s poisson:rate=9,for=2s,cache=cold poisson:rate=9,n=9,cache=as-is
+is "$(head -1 "$OUT" | jq -c '.stages | map([.drain, .cold])')" '[[true,null],[true,null],[null,true],[null,null]]' \
+	"before a stage with a cold cache, all requests end"
+sched sweep:rates=1,2,for=3s,cache=cold
+is "$(head -1 "$OUT" | jq -c '.stages | map([.spec, .drain, .cold])')" \
+	'[["poisson:rate=1,for=3s,cache=cold",true,true],["poisson:rate=2,for=3s,cache=cold",null,true]]' "each stage of a sweep has cache="
+run "$BIN/ipf-sched" poisson:rate=9,n=9,cache=hot
+stderr_contains "cache: expected cold or as-is, got \"hot\"" "cache= is cold or as-is"
+run "$BIN/ipf-sched" burst:n=3,overlap poisson:rate=9,n=9,cache=cold
+stderr_contains "cache=cold: cannot follow a stage with overlap" "cache=cold waits for all requests"
+run "$BIN/ipf-sched" --shard 1/2 poisson:rate=9,n=9,cache=cold
+stderr_contains "cache=cold: cannot be combined with --shard" "clients do not reset the cache of each other"
 sched sweep:users=2,3,for=5s,rampup=2s -t "$DATA/five.trace"
 is "$(head -1 "$OUT" | jq -c '.stages | map([.spec, .rampup_ns])')" '[["closed:users=2,for=5s,rampup=2s",2000000000],["closed:users=3,for=5s,rampup=2s",2000000000]]' \
 	"new users of a sweep start one after another"

@@ -311,3 +311,15 @@ for metric in ttft tpot e2e; do
 	at_least "$(jq -s --arg m $metric 'map(.total.latency[$m + "_ms"] | .from_start.p50 // .p50) | .[0] / .[1]' beside.records.json records.json)" 0.9 \
 		"the median $metric of a server is what was predicted, or more where the machine is busy"
 done
+
+# ---- a stage with a cold cache ----
+ipf-prep prefix -q -n 4 --hit-rate 0.5 --groups 1 --input-tokens 320 --output-tokens 1 -o shared.trace
+twin cached.twin $plain prefix_cache=1
+cached() { ipf-collect -q records | jq -c 'select(.n != null) | .cached_tokens' | tr '\n' ' '; } # of each request
+ipf-sched -q closed:users=1,n=4 closed:users=1,n=4 -t shared.trace -o shared.sched
+predict cached.twin shared.sched -t shared.trace
+asis=$(cached)
+ipf-sched -q closed:users=1,n=4 closed:users=1,n=4,cache=cold -t shared.trace -o shared.sched
+predict cached.twin shared.sched -t shared.trace
+is "$(cached)" "$(cached | cut -d ' ' -f 1-4) $(cached | cut -d ' ' -f 1-4) " "a predicted stage with a cold cache finds as much as the first"
+isnt "$asis" "$(cached)" "without the reset, it finds more"

@@ -876,6 +876,75 @@ static void test_threads_are_proposed(void **state)
 	finish(&s);
 }
 
+/* Two stages with times, a follower of the first that ends late, and a reset before the second, which takes 30 ms. */
+static void test_a_cold_stage_waits_for_the_caller(void **state)
+{
+	struct setup s = {0};
+	(void)state;
+	struct schedule_stage *first = add_stage(&s, 0, 100, -1);
+	first->arrivals = 2;
+	first->drain = true;
+	struct schedule_stage *cold = add_stage(&s, 100, 200, -1);
+	cold->arrivals = 2;
+	cold->cold = true;
+	begin(&s);
+	add(&s, 0, 0, -1, -1);
+	add(&s, 0, -1, 0, 90);
+	add(&s, 1, 100, -1, -1);
+	add(&s, 1, 110, -1, -1);
+	dispatch_finish(s.d);
+	struct dispatch_start a = expect(&s, 0, 0);
+	dispatch_ended(s.d, a.ticket, 50 * MS);
+	expect_none(&s, 100);
+	assert_int_equal(dispatch_gate(s.d), -1); /* the follower comes first */
+	struct dispatch_start b = expect(&s, 140, 1);
+	expect_none(&s, 150);
+	assert_int_equal(dispatch_gate(s.d), -1);
+	assert_wakes(&s, -1);
+	dispatch_ended(s.d, b.ticket, 160 * MS);
+	expect_none(&s, 160);
+	assert_int_equal(dispatch_gate(s.d), 1);
+	assert_wakes(&s, -1);
+	expect_none(&s, 1000);
+	dispatch_open_gate(s.d, 190 * MS);
+	assert_int_equal(dispatch_gate(s.d), -1);
+	struct dispatch_start c = expect(&s, 190, 2);
+	assert_int_equal(c.due_ns, 190 * MS);
+	expect_none(&s, 190);
+	assert_wakes(&s, 200);
+	struct dispatch_start d = expect(&s, 200, 3);
+	assert_int_equal(d.due_ns, 200 * MS);
+	int64_t begin_ns, end_ns;
+	dispatch_stage_times(s.d, 1, &begin_ns, &end_ns);
+	assert_int_equal(begin_ns, 190 * MS);
+	assert_int_equal(end_ns, 290 * MS);
+	dispatch_ended(s.d, c.ticket, 210 * MS);
+	dispatch_ended(s.d, d.ticket, 220 * MS);
+	finish(&s);
+}
+
+static void test_a_stopped_run_has_no_gate(void **state)
+{
+	struct setup s = {0};
+	(void)state;
+	add_stage(&s, 0, -1, -1)->arrivals = 1;
+	struct schedule_stage *cold = add_stage(&s, 0, -1, -1);
+	cold->arrivals = 1;
+	cold->cold = true;
+	begin(&s);
+	add(&s, 0, 0, -1, -1);
+	add(&s, 1, 0, -1, -1);
+	struct dispatch_start a = expect(&s, 0, 0);
+	dispatch_ended(s.d, a.ticket, 5 * MS);
+	expect_none(&s, 5);
+	assert_int_equal(dispatch_gate(s.d), 1);
+	dispatch_stop(s.d);
+	assert_int_equal(dispatch_gate(s.d), -1);
+	while (dispatch_dropped(s.d))
+		;
+	finish(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -897,6 +966,8 @@ int main(void)
 		cmocka_unit_test(test_the_dispatcher_looks_a_second_ahead),
 		cmocka_unit_test(test_the_end_of_a_closed_stage),
 		cmocka_unit_test(test_threads_are_proposed),
+		cmocka_unit_test(test_a_cold_stage_waits_for_the_caller),
+		cmocka_unit_test(test_a_stopped_run_has_no_gate),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
 #include "unit.h"
 
 #include "absent.h"
+#include "verdict/declared_cache.h"
 #include "verdict/verdict.h"
 
 #include <math.h>
@@ -645,6 +646,79 @@ static void the_verdict_knows_what_a_trace_allows(void **state)
 	}
 }
 
+/* The answers report no hits, the servers' counters do: over 1,000 first prompts and 500 others, of which all may be
+ * found, 66.7 % are allowed. */
+static void the_servers_counters_of_a_cache(void **state)
+{
+	(void)state;
+	const struct schedule shared = shared_plan();
+	static const struct {
+		double counters;
+		bool filled;
+		enum verdict_status status;
+		const char *said;
+	} cases[] = {
+		{0.5, false, VERDICT_OK, "enough for p99"},
+		{0.72, false, VERDICT_OK, "enough for p99"},
+		{0.955, false, VERDICT_DOUBTFUL,
+	     "95.5 % of the tokens looked up in the server's prefix cache were there, by its own counters; the trace "
+	     "allows at most 66.7 %"},
+		{0.955, true, VERDICT_OK, "enough for p99"}};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct verdict *v = begin_shared(&shared);
+		prompt_rows(v, 0, 1000, 1000, IPF_ABSENT);
+		for (int64_t k = 0; k < 500; k++) {
+			struct result r = row_at(k, 0);
+			r.req = k;
+			r.n = SCHEDULE_WARMUP_FIRST_N + k;
+			r.input_tokens_usage = 1000;
+			verdict_row(v, &r);
+		}
+		verdict_cache_counters(v, cases[i].counters);
+		if (cases[i].filled)
+			verdict_cache_filled(v);
+		expect(v, VERDICT_SAMPLES, cases[i].status, cases[i].said);
+	}
+}
+
+static void a_declared_cache(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *header;
+		enum verdict_status status;
+		const char *said;
+	} cases[] = {
+		{"{}", VERDICT_OK, "no errors"},
+		{"{\"cache\":\"cold\",\"cache_reset\":[{\"outcome\":\"verified\"}]}", VERDICT_OK, "no errors"},
+		{"{\"cache\":\"cold\",\"cache_reset\":[{\"outcome\":\"verified\"},{\"outcome\":\"refuted\",\"why\":\"still there\"}]}",
+	     VERDICT_INVALID, "the prefix cache was not cold before the run, as declared: still there"},
+		{"{\"cache\":\"cold\",\"cache_reset\":[{\"outcome\":\"failed\",\"why\":\"status 500\"}]}", VERDICT_INVALID,
+	     "as declared: status 500"},
+		{"{\"cache\":\"cold\"}", VERDICT_INVALID, "was declared cold, but was not reset"},
+		{"{\"cache\":\"cold\",\"cache_reset\":[{\"outcome\":\"unverified\",\"why\":\"no counts\"}]}", VERDICT_DOUBTFUL,
+	     "the prefix cache may not have been cold before the run: no counts"},
+		{"{\"cache\":\"as-is\",\"cache_reset\":[{\"outcome\":\"refuted\",\"why\":\"still there\"}]}", VERDICT_OK,
+	     "no errors"},
+		{"{\"cache\":\"warm\",\"cache_warm\":{\"requests\":9,\"failed\":2}}", VERDICT_DOUBTFUL,
+	     "2 of 9 requests to fill it failed"}};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		json_t *header = json_loads(cases[i].header, 0, NULL);
+		struct verdict *v = begin_shared(&plan);
+		declared_cache_begin(v, header);
+		prompt_rows(v, 0, 1000, 1000, IPF_ABSENT);
+		expect(v, VERDICT_SERVER, cases[i].status, cases[i].said);
+		json_decref(header);
+	}
+	json_t *end = json_loads("{\"cache_reset\":[{\"stage\":0,\"outcome\":\"failed\",\"why\":\"status 500\"}]}", 0,
+	                         NULL);
+	struct verdict *v = begin_shared(&plan);
+	declared_cache_resets(v, end, &plan);
+	prompt_rows(v, 0, 1000, 1000, IPF_ABSENT);
+	expect(v, VERDICT_SERVER, VERDICT_INVALID, "not cold before stage warm, as declared: status 500");
+	json_decref(end);
+}
+
 static void a_warm_cache_of_parts(void **state)
 {
 	(void)state;
@@ -899,6 +973,8 @@ int main(void)
 		cmocka_unit_test(repeats_add_up_and_shards_do_not),
 		cmocka_unit_test(a_cache_that_found_more_than_the_trace_allows),
 		cmocka_unit_test(the_verdict_knows_what_a_trace_allows),
+		cmocka_unit_test(the_servers_counters_of_a_cache),
+		cmocka_unit_test(a_declared_cache),
 		cmocka_unit_test(a_warm_cache_of_parts),
 		cmocka_unit_test(the_verdict_names_a_missing_part),
 		cmocka_unit_test(rows_without_a_schedule),

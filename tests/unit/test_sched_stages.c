@@ -146,9 +146,9 @@ static const struct {
 	{"poisson:rate=1,for=1s,n=2", "for= and n= cannot be combined"},
 	{"poisson:rate=1,name=", "name: expected a name, got \"\""},
 	{"poisson:rate=1,cv=2",
-     "unknown key \"cv\" (poisson takes: rate= for= n= slots= name= warmup cooldown drain overlap)"},
+     "unknown key \"cv\" (poisson takes: rate= for= n= slots= name= warmup cooldown drain overlap cache=)"},
 	{"poisson:rat=1",
-     "unknown key \"rat\", did you mean \"rate\"? (poisson takes: rate= for= n= slots= name= warmup cooldown drain overlap)"},
+     "unknown key \"rat\", did you mean \"rate\"? (poisson takes: rate= for= n= slots= name= warmup cooldown drain overlap cache=)"},
 	{"poison:rate=1",
      "unknown kind of stage \"poison\", did you mean \"poisson\"? "
      "(known: constant poisson gamma weibull uniform ramp steps sine spike onoff rates replay closed burst rest sweep search alone)"},
@@ -181,7 +181,7 @@ static const struct {
 	{"closed:users=4,n=1,drain,overlap", "drain and overlap cannot be combined"},
 	{"closed:users=4,n=1,for=1s", "for= and n= cannot be combined"},
 	{"closed:users=4,slots=4",
-     "unknown key \"slots\" (closed takes: users= concurrency= steps= for= n= rampup= think= process= cv= middle idle-max= salt rate= name= warmup cooldown drain overlap)"},
+     "unknown key \"slots\" (closed takes: users= concurrency= steps= for= n= rampup= think= process= cv= middle idle-max= salt rate= name= warmup cooldown drain overlap cache=)"},
 	{"rest", "for=TIME is required"},
 	{"uniform:rate=1,cv=0.6", "cv: expected a number between 0.001 and 0.5774, got 0.6"},
 	{"weibull:rate=1,cv=0.01", "cv: expected a number between 0.02 and 100, got 0.01"},
@@ -192,11 +192,12 @@ static const struct {
      "process: expected one of poisson, constant, gamma, weibull and uniform, got \"even\""},
 	{"ramp:from=1,to=2,for=1s,process=gamma", "process=gamma requires cv=NUMBER"},
 	{"ramp:from=1,to=2,for=1s,cv=2", "cv: does not apply to process=poisson or process=constant"},
-	{"steps:rates=1,x,each=1s", "rates: expected another value or a key after the comma, got \"x\" "
-                                "(steps takes: rates= each= process= cv= slots= name= warmup cooldown drain overlap)"},
+	{"steps:rates=1,x,each=1s",
+     "rates: expected another value or a key after the comma, got \"x\" "
+     "(steps takes: rates= each= process= cv= slots= name= warmup cooldown drain overlap cache=)"},
 	{"steps:rates=1,warmpu,each=1s",
      "rates: expected another value or a key after the comma, got \"warmpu\", did you mean \"warmup\"? "
-     "(steps takes: rates= each= process= cv= slots= name= warmup cooldown drain overlap)"},
+     "(steps takes: rates= each= process= cv= slots= name= warmup cooldown drain overlap cache=)"},
 	{"steps:rates=1,,2,each=1s", "rates: expected another value or a key after the comma, got nothing"},
 	{"steps:rates=1,2y,each=1s", "rates: expected a rate such as 5, 1.5k or 300/m, got \"2y\""},
 	{"steps:rates=0,0,each=1s", "rates: expected at least one rate above 0"},
@@ -278,6 +279,7 @@ static const char *const *wrong_values(enum key_type type)
 		return numbers;
 	case KEY_GAPS:
 	case KEY_BY:
+	case KEY_CACHE:
 		return names;
 	case KEY_TEXT:
 		return texts;
