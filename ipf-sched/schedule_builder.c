@@ -427,8 +427,8 @@ static void share_trace(struct schedule_builder *builder)
 	}
 }
 
-/* Before a stage with a cold cache, and one whose requests are alone, all requests end: those of the last stage that has
- * any, and the rests after it. */
+/* Before a stage with a cold cache, and one whose requests are alone, all requests end: those of the last stage that
+ * has any, and the rests after it. */
 static int drain_before(struct schedule_builder *builder, size_t i, const char *why, struct ipf_error *err)
 {
 	for (size_t k = i; k-- > 0;) {

@@ -1,5 +1,5 @@
 # Runs of makefiles in virtual time: source it after tap.sh. PATH then has an ipf-fire that lets ipf-twin predict a run against a virtual server by its twin, so
-# every figure follows by arithmetic. Runs against other servers are real. A virtual server is ready at once: --wait-ready is left out.
+# every figure follows by arithmetic. Runs against other servers are real. A virtual server is ready at once and has no cache: --wait-ready and --cache are left out.
 #
 #     virtual_server http://a.test step_base_ns=2000000 step_per_sequence_ns=0
 #     make -f run.mk URL=http://a.test …
@@ -20,7 +20,7 @@ while [ \$# -gt 0 ]; do
 		[ -e "\$twin" ] && arguments+=("\$twin" --seed "\$(cksum <<<"\$*" | cut -d ' ' -f 1)") && virtual=1 || arguments+=(-u "\$2")
 		shift
 		;;
-	--wait-ready) ready=("\$1" "\$2") && shift ;;
+	--wait-ready | --cache) ready+=("\$1" "\$2") && shift ;;
 	*) arguments+=("\$1") ;;
 	esac
 	shift

@@ -18,6 +18,7 @@ PREP_OPTIONS    ?=#: more options of ipf-prep; put quotes around one with spaces
 FIRE_OPTIONS    ?=#: more options of ipf-fire
 COLLECT_OPTIONS ?=#: more options of ipf-collect
 REPORT_OPTIONS  ?=#: more options of ipf-report
+CACHE_STATE     ?= try-cold#: the state of the server's prefix cache before each run: cold, try-cold (cold if the server can, else as-is), warm or as-is; see --cache in ipf-fire(1)
 SCRAPE          ?=#: sample the metrics of these servers during a run: [NAME=]URL, several with spaces between them
 GPU             ?=#: sample accelerators: auto, nvml, dcgm:URL, …
 PROMETHEUS      ?=#: ask this Prometheus for the servers' figures at the end of a run
@@ -47,12 +48,12 @@ $(OUT)/%.set: FORCE
 	@mkdir -p $(OUT); new=$$({ printenv $(settings); stat -Lc '%n %s %y' $(foreach f,$(filter DATA TRACE TOKENIZER TWIN,$(settings)),"$$$f"); } 2>&1 | cksum); \
 	[ "$$new" = "$$(cat $@ 2>&1)" ] || echo "$$new" >$@
 $(OUT)/trace.set: settings = TRACE DATA SOURCE REQUESTS INPUT OUTPUT SALT SEED TOKENIZER PREP_OPTIONS
-$(OUT)/run.set: settings = URL MODEL API FIRE_OPTIONS STAGES SEED SCRAPE GPU PROMETHEUS LIVE_OPTIONS UNTIL_STABLE
+$(OUT)/run.set: settings = URL MODEL API CACHE_STATE FIRE_OPTIONS STAGES SEED SCRAPE GPU PROMETHEUS LIVE_OPTIONS UNTIL_STABLE
 $(OUT)/collect.set: settings = TOKENIZER COLLECT_OPTIONS
 $(OUT)/report.set: settings = REPORT_OPTIONS SLO
 prep = env -S "ipf-prep $$PREP_OPTIONS" --seed "$$SEED" $${TOKENIZER:+-t "$$TOKENIZER"} $(checks)
 synthetic = synthetic -n "$$REQUESTS" --input-tokens "$$INPUT" --output-tokens "$$OUTPUT"
-fire = env -S "ipf-fire $$FIRE_OPTIONS" -u "$$URL" $${MODEL:+-m "$$MODEL"} $${API:+--api "$$API"}
+fire = env -S "ipf-fire $${CACHE_STATE:+--cache $$CACHE_STATE} $$FIRE_OPTIONS" -u "$$URL" $${MODEL:+-m "$$MODEL"} $${API:+--api "$$API"}
 collect = env -S "ipf-collect $$COLLECT_OPTIONS" $${TOKENIZER:+-t "$$TOKENIZER"} $${UNTIL_STABLE:+--until-stable "$$UNTIL_STABLE"} $$(test ! -e $(@:results.zst=live.zst) || echo --samples $(@:results.zst=live.zst))
 report = env -S "ipf-report $$REPORT_OPTIONS" $${SLO:+--slo "$$SLO"}
 $(OUT)/salt: $(OUT)/trace.set $(OUT)/run.set $(if $(wildcard $(OUT)/part.records.zst),FORCE)

@@ -6,8 +6,9 @@
 #:
 #: Both get the same requests at the same times, and each round changes who is
 #: first, so that a drift affects both alike. Synthetic requests are new in each
-#: round; those of DATA repeat. If A and B are one server, its prefix cache may
-#: know the prompts of a round from the first run of it.
+#: round; those of DATA repeat. If A and B are one server that cannot reset its
+#: prefix cache (CACHE_STATE), it may know the prompts of a round from the first
+#: run of it.
 #:
 #: Variables:
 URL_A        ?= $(URL)#: the server of A (default: URL)
@@ -63,7 +64,7 @@ $(OUT)/round.set: settings = STAGES SEED
 $(rounds:%=$(OUT)/round-%.schedule): $(OUT)/%.schedule: $(OUT)/%.trace.zst $(OUT)/round.set
 	env -S "ipf-sched $$STAGES" -t $< --seed "$$SEED" -o $@
 
-more := API FIRE_OPTIONS GPU PROMETHEUS LIVE_OPTIONS UNTIL_STABLE
+more := API CACHE_STATE FIRE_OPTIONS GPU PROMETHEUS LIVE_OPTIONS UNTIL_STABLE
 $(OUT)/a.set: settings = URL_A MODEL_A FIRE_OPTIONS_A SCRAPE_A $(more)
 $(a:=.records.zst): $(OUT)/a-%.records.zst: $(OUT)/round-%.schedule $(OUT)/a.set
 	URL=$$URL_A MODEL=$$MODEL_A FIRE_OPTIONS="$$FIRE_OPTIONS $$FIRE_OPTIONS_A" SCRAPE=$$SCRAPE_A; \

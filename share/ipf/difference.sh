@@ -13,10 +13,13 @@ set --
 for round in $rounds; do set -- "$@" "$folder/a-$round.results.zst"; done
 set -- "$@" --
 for round in $rounds; do set -- "$@" "$folder/b-$round.results.zst"; done
+# try-cold leaves the states of the caches to the servers: the comparison shows them.
+as_is=
+[ "${CACHE_STATE:-}" != try-cold ] || as_is=--as-is
 compare() { # OUTPUT ARGUMENT…
 	output=$1
 	shift
-	env -S "ipf-report compare $COMPARE_OPTIONS" -o "$output" "$@"
+	env -S "ipf-report compare $as_is $COMPARE_OPTIONS" -o "$output" "$@"
 }
 compare "$part" "$@"
 status=$?

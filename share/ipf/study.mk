@@ -33,4 +33,4 @@ show:#: show the table again
 	@cat $(OUT)/study.txt
 
 # The prompts change with these; more models, servers and loads leave the existing ones alone.
-$(OUT)/run.set: settings = API FIRE_OPTIONS SCRAPE GPU PROMETHEUS LIVE_OPTIONS UNTIL_STABLE SEED FOR WARMUP
+$(OUT)/run.set: settings = API CACHE_STATE FIRE_OPTIONS SCRAPE GPU PROMETHEUS LIVE_OPTIONS UNTIL_STABLE SEED FOR WARMUP

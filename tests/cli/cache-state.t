@@ -163,3 +163,16 @@ done
 is "$(grep -c "server's prefix cache were there" once.detail)" 0 "a cold cache by the counters of the server is no finding"
 matches "$(cat again.detail)" "9[0-9]\.[0-9] % of the tokens looked up in the server's prefix cache were there, by its own counters; the trace allows at most" \
 	"a warm cache is found by the counters if responses do not report it"
+
+# ---- makefiles ----
+made() { # FOLDER ARGUMENTS OF make…: the state in the report
+	make -s -f "$ROOT/share/ipf/run.mk" OUT="$1" URL="$URL" MODEL=sim RATE=50 FOR=400ms WARMUP=0 INPUT=50 OUTPUT=2 REQUESTS=50 SHOW=0 PAGE=0 "${@:2}" \
+		>"$1.out" 2>&1 || cat "$1.out"
+	jq -r '.run.cache' "$1/report.json"
+}
+server
+is "$(made can)" cold "a makefile begins with a cold cache if the server can"
+is "$(made undeclared CACHE_STATE=)" null "CACHE_STATE can be empty"
+server --cache-reset missing
+is "$(made cannot)" as-is "if the server cannot, with the cache as it is"
+contains "$(cat cannot.out)" "ipf-fire: the prefix cache stays as it is: POST /reset_prefix_cache: status 404" "make shows the reason"

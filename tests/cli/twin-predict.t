@@ -315,7 +315,7 @@ done
 # ---- a stage with a cold cache ----
 ipf-prep prefix -q -n 4 --hit-rate 0.5 --groups 1 --input-tokens 320 --output-tokens 1 -o shared.trace
 twin cached.twin $plain prefix_cache=1
-cached() { ipf-collect -q records | jq -c 'select(.n != null) | .cached_tokens' | tr '\n' ' '; } # of each request
+cached() { ipf-collect -q records | jq -c 'select(.n != null) | .cached_tokens' | tr '\n' ' '; } # a number for each request
 ipf-sched -q closed:users=1,n=4 closed:users=1,n=4 -t shared.trace -o shared.sched
 predict cached.twin shared.sched -t shared.trace
 asis=$(cached)
