@@ -143,6 +143,12 @@ int64_t answer_health_pairs(const struct answer_health *base, const struct answe
 	return pairs;
 }
 
+/* Unrounded: it may be very small. */
+static bool put_p(json_t *to, const char *name, const struct answer_health *a)
+{
+	return json_object_set_new(to, name, json_real(answer_health_p(a))) == 0;
+}
+
 static int64_t wrong_of(const struct answer_counts *n)
 {
 	return n->judged[RESULT_WRONG];
@@ -196,8 +202,7 @@ bool answer_health_judge(const struct answer_health *a, struct verdict_check *ch
 	json_t *f = check->figures;
 	return verdict_count(f, "canaries", judged_of(&a->phases[ANSWERS_LOAD])) &&
 	       verdict_count(f, "wrong_canaries", wrong_of(&a->phases[ANSWERS_LOAD])) &&
-	       (!a->pairs || verdict_figure(f, "wrong_p", answer_health_p(a))) &&
-	       (!a->other_marks || verdict_count(f, "mixed_up", a->other_marks));
+	       (!a->pairs || put_p(f, "wrong_p", a)) && (!a->other_marks || verdict_count(f, "mixed_up", a->other_marks));
 }
 
 /* ---- the report's member ---- */
@@ -241,7 +246,7 @@ json_t *answer_health_json(const struct answer_health *a)
 	     verdict_count(json, "loops", a->loops) && verdict_count(json, "pairs", a->pairs);
 	if (a->pairs)
 		ok = ok && verdict_count(json, "only_alone_right", a->worse) &&
-		     verdict_count(json, "only_under_load_right", a->better) && verdict_figure(json, "p", answer_health_p(a));
+		     verdict_count(json, "only_under_load_right", a->better) && put_p(json, "p", a);
 	if (ok)
 		return json;
 	json_decref(json);
