@@ -29,33 +29,51 @@ static double value_of(struct slice line, struct slice name)
 	return end == number || !isfinite(value) ? NAN : value;
 }
 
-static void add(double *sum, double value)
+#define RANKS 2
+
+/* By the rank of their names; -1: no such counter. */
+struct sums {
+	double queries[RANKS], hits[RANKS];
+};
+
+static void add(double sums[RANKS], const struct server_metric *m, struct slice line)
 {
-	if (!isnan(value))
-		*sum = (*sum < 0 ? 0 : *sum) + value;
+	double value = value_of(line, m->name);
+	if (!isnan(value) && m->rank < RANKS)
+		sums[m->rank] = fmax(0, sums[m->rank]) + value;
 }
 
-static void read_line(struct slice line, struct cache_counters *counters)
+static void read_line(struct slice line, struct sums *sums)
 {
 	for (size_t i = 0; i < server_metrics_count; i++) {
 		const struct server_metric *m = &server_metrics[i];
 		if (m->label)
 			continue;
 		if (m->common == COMMON_CACHE_QUERY_TOKENS)
-			add(&counters->queries, value_of(line, m->name));
+			add(sums->queries, m, line);
 		else if (m->common == COMMON_CACHE_HIT_TOKENS)
-			add(&counters->hits, value_of(line, m->name));
+			add(sums->hits, m, line);
 	}
+}
+
+/* The lowest rank present counts: some servers have an old and a new name of one counter. */
+static double lowest(const double sums[RANKS])
+{
+	for (int i = 0; i < RANKS; i++)
+		if (sums[i] >= 0)
+			return sums[i];
+	return -1;
 }
 
 void cache_counters_read(struct slice text, struct cache_counters *counters)
 {
-	*counters = (struct cache_counters){-1, -1};
+	struct sums sums = {{-1, -1}, {-1, -1}};
 	for (size_t at = 0; at < text.len;) {
 		const char *newline = memchr(text.data + at, '\n', text.len - at);
 		size_t end = newline ? (size_t)(newline - text.data) : text.len;
 		if (end > at && text.data[at] != '#')
-			read_line((struct slice){text.data + at, end - at}, counters);
+			read_line((struct slice){text.data + at, end - at}, &sums);
 		at = end + 1;
 	}
+	*counters = (struct cache_counters){lowest(sums.queries), lowest(sums.hits)};
 }

@@ -312,6 +312,20 @@ static void members_of_the_top_are_checked(void **state)
 	told("path", "\"/v2/models/$id\"", "path: expected a path beginning with a slash, got \"/v2/models/$id\"");
 	told("path", "\"generate\"", "path: expected a path beginning with a slash, got \"generate\"");
 	told("ready", "[\"/health\"]", NULL);
+	told("cache_reset", "{}", "cache_reset: expected an array of at most 8 requests, got {}");
+	told("cache_reset", "[5]", "cache_reset: expected an array of objects, got 5");
+	told("cache_reset", "[{\"method\":\"POST\"}]",
+	     "cache_reset.path: expected a path beginning with a slash, got nothing");
+	told("cache_reset", "[{\"path\":\"/a\"}]", "cache_reset.method: expected a string, got nothing");
+	told("cache_reset", "[{\"method\":\"post\",\"path\":\"/a\"}]",
+	     "cache_reset.method: expected a method such as \"POST\", got \"post\"");
+	told("cache_reset", "[{\"method\":\"POST\",\"path\":\"/a\",\"when\":1}]", "cache_reset.when: unknown member");
+	told("cache_reset", "[{\"method\":\"POST\",\"path\":\"/a/$each\"}]",
+	     "cache_reset.path: expected a path without $each, got \"/a/$each\"");
+	told("cache_reset", "[{\"method\":\"POST\",\"path\":\"/a\",\"each\":{\"path\":\"/b\",\"ids\":\"/*\"}}]",
+	     "cache_reset.path: expected a path with $each, got \"/a\"");
+	told("cache_reset", "[{\"method\":\"POST\",\"path\":\"/$each\",\"each\":{\"path\":\"/b\",\"ids\":5}}]",
+	     "cache_reset.each.ids: expected a JSON Pointer, got 5");
 	told("ready", "\"/health\"", "ready: expected an array of paths, got \"/health\"");
 }
 
