@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <sys/random.h>
 
-#define WORDS      1200
+#define WORDS      1200 /* fewer, if the server does not take so long a prompt … */
+#define LEAST      150  /* … down to this */
 #define METRICS_NS (5 * NS_PER_S)
 #define COUNTED_NS (50 * NS_PER_MS) /* between two looks at the counters */
 #define LOOKS      40               /* a server counts a request a moment after its response */
@@ -25,6 +26,8 @@ struct cache_probe {
 	struct cache_client *client;
 	size_t target;
 	struct buffer prompt, model; /* JSON texts */
+	int words;                   /* in the prompt */
+	bool accepted;               /* the server took it: it stays as it is */
 	struct cache_message message;
 	struct cache_answer answer;
 	struct response response;
@@ -56,6 +59,7 @@ int cache_probe_new(struct cache_probe **probe, struct cache_client *client, siz
 	if (getrandom(&seed, sizeof seed, 0) != sizeof seed)
 		seed = (uint64_t)clock_now();
 	rng_init(&rng, seed, "cache-probe", target);
+	p->words = WORDS;
 	buffer_byte(&p->prompt, '"');
 	for (int i = 0; i < WORDS; i++)
 		buffer_format(&p->prompt, i ? " %s" : "%s", words[rng_below(&rng, sizeof words / sizeof *words)]);
@@ -146,6 +150,21 @@ static int prepare(struct cache_probe *p, struct cache_sight *sight, struct ipf_
 	return misfit.kind == IPF_SYSTEM ? ipf_error_memory(err) : 1;
 }
 
+/* Halves the prompt. False: it is short enough for any server. */
+static bool shorten(struct cache_probe *p)
+{
+	if (p->accepted || p->words / 2 < LEAST)
+		return false;
+	p->words /= 2;
+	size_t len = 0;
+	for (int spaces = 0; len < p->prompt.len && spaces < p->words; len++)
+		spaces += p->prompt.data[len] == ' ';
+	p->prompt.len = len - 1;
+	buffer_byte(&p->prompt, '"');
+	cache_message_release(&p->message);
+	return true;
+}
+
 int cache_probe_send(struct cache_probe *p, struct cache_sight *sight, struct ipf_error *err)
 {
 	struct cache_counters before;
@@ -155,7 +174,10 @@ int cache_probe_send(struct cache_probe *p, struct cache_sight *sight, struct ip
 		return got < 0 ? -1 : 0;
 	if (read_counters(p, &before, err) < 0 || cache_client_send(p->client, p->target, &p->message, &p->answer, err) < 0)
 		return -1;
-	if (p->answer.status >= 200 && p->answer.status <= 299)
+	if (p->answer.status == 400 && shorten(p))
+		return cache_probe_send(p, sight, err);
+	p->accepted = p->answer.status >= 200 && p->answer.status <= 299;
+	if (p->accepted)
 		return read_usage(p, sight, err) < 0 ? -1 : read_growth(p, &before, sight, err);
 	if (p->answer.status)
 		snprintf(sight->why, sizeof sight->why, "status %ld", p->answer.status);
