@@ -584,6 +584,10 @@ static const struct {
 	{VERDICT_SERVER, "DOUBTFUL if the output tokens of the successful requests differ by more than 10 % from those "
                      "requested, or their input tokens, as the server reports them, by more than 25 % and 64 tokens a "
                      "request from those of the trace."},
+	{VERDICT_SERVER,
+     "INVALID if the prefix cache was declared cold (ipf-fire --cache, or cache=cold of a stage), and the reset failed or "
+     "the probe was still in the cache; DOUBTFUL if nothing verifies the reset, or if requests that were to fill the cache "
+     "failed."},
 	{VERDICT_SAMPLES,
      "OK with 459 successful requests or more in each measured stage (enough for its p99 at 99 % confidence), "
      "DOUBTFUL with fewer, INVALID with none; DOUBTFUL if a measured stage has no requests, or no successful one."},
@@ -600,6 +604,10 @@ static const struct {
      "server counts more than the trace, in front of what is not shared, three standard errors of the estimate, and "
      "20 % of (what is shared x what is not) for tokens of uneven length. A repeat counts by itself: it finds what "
      "the one before has sent, unless the cache is emptied between."},
+	{VERDICT_SAMPLES,
+     "The same, over all requests, by the servers' own counters of the prefix cache, if they were sampled and the responses "
+     "do not report cached tokens; prompts sent again may all be found. A cache filled on purpose (ipf-fire --cache warm) is "
+     "not judged, and after a reset (cache=cold of a stage) prompts count as sent for the first time again."},
 	{VERDICT_SAMPLES, "DOUBTFUL if the requests that ended within the window of a measured stage are less than "
                       "50 % of those that it started."},
 	{VERDICT_SAMPLES,
