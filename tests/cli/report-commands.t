@@ -59,7 +59,7 @@ for command in compare gateway export plot certificate definitions; do
 	status_is 2 "$command --no-such-option ends with 2"
 	complains "ipf-report $command" "unknown option --no-such-option" "$command says that the option is unknown"
 done
-is "$("$report" compare --help | grep -cE '^ +--(by|price|plots|push|upload|as|trace)\b')" 0 "compare has no option that it cannot use"
+is "$("$report" compare --help | grep -cE '^ +--(by|price|plots|push|upload|as|trace)( |$)')" 0 "compare has no option that it cannot use"
 
 # ---- wrong usage -----------------------------------------------------------------------------------------------------
 misused() { # COMMAND PART ARGUMENTS…
