@@ -606,8 +606,9 @@ static const struct {
      "the one before has sent, unless the cache is emptied between."},
 	{VERDICT_SAMPLES,
      "The same, over all requests, by the servers' own counters of the prefix cache, if they were sampled and the responses "
-     "do not report cached tokens; prompts sent again may all be found. A cache filled on purpose (ipf-fire --cache warm) is "
-     "not judged, and after a reset (cache=cold of a stage) prompts count as sent for the first time again."},
+     "do not report cached tokens; prompts sent again may all be found. After a reset (cache=cold of a stage) "
+     "prompts count as sent for the first time again. A cache filled on purpose (ipf-fire --cache warm) is DOUBTFUL if it "
+     "had less than half of the tokens."},
 	{VERDICT_SAMPLES, "DOUBTFUL if the requests that ended within the window of a measured stage are less than "
                       "50 % of those that it started."},
 	{VERDICT_SAMPLES,

@@ -81,6 +81,8 @@
 #define VERDICT_WARM_BLOCK  16
 /* More canaries are wrong under load than alone with less than this probability by chance. */
 #define VERDICT_ANSWERS_P 0.01
+/* Share of those tokens that a cache filled on purpose must have, but for a block of each prompt. */
+#define VERDICT_FILLED_DOUBTFUL 0.50
 /* Requests ending within a stage, which its rates count / requests it started. */
 #define VERDICT_ENDED_DOUBTFUL 0.50
 #define VERDICT_SHORT_WINDOWS  "ended within the stage"

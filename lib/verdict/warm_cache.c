@@ -125,12 +125,27 @@ static bool judge_counters(const struct warm_cache *w, struct verdict_check *che
 	       verdict_figure(check->figures, "cache_possible", w->known ? w->possible : most);
 }
 
+/* A cache filled on purpose that lost the prompts again, as one that is too small does. */
+static void judge_filled(const struct warm_cache *w, double share, struct verdict_check *check)
+{
+	const struct warm_cache_sums *s = &w->sums;
+	const double most = 1 - (double)s->requests * VERDICT_WARM_BLOCK / (double)s->input;
+	char text[32];
+	if (w->filled && !w->live && w->parts == 1 && share < VERDICT_FILLED_DOUBTFUL * most)
+		verdict_check_add(
+			check, VERDICT_DOUBTFUL,
+			"only %s of the input tokens were in the server's prefix cache, which was declared warm: it may "
+			"be too small",
+			verdict_percent(share, text));
+}
+
 bool warm_cache_judge(const struct warm_cache *w, struct verdict_check *check)
 {
 	const struct warm_cache_finding found = worst_of(w);
 	char share[32], possible[32];
 	if (isnan(found.share))
 		return judge_counters(w, check);
+	judge_filled(w, found.share, check);
 	/* a search's, it is said already that earlier runs sent these prompts */
 	bool said = w->known || w->filled || json_object_get(check->figures, "prompts_of_earlier_runs");
 	if (found.excess > 0 && !said)

@@ -681,6 +681,27 @@ static void the_servers_counters_of_a_cache(void **state)
 	}
 }
 
+/* All but a block of 16 of 1,000 tokens can be found. */
+static void a_cache_filled_on_purpose(void **state)
+{
+	(void)state;
+	const struct schedule shared = shared_plan();
+	static const struct {
+		int64_t cached;
+		enum verdict_status status;
+		const char *said;
+	} cases[] = {{984, VERDICT_OK, "enough for p99"},
+	             {493, VERDICT_OK, "enough for p99"},
+	             {491, VERDICT_DOUBTFUL,
+	              "only 49.1 % of the input tokens were in the server's prefix cache, which was declared warm"}};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct verdict *v = begin_shared(&shared);
+		verdict_cache_filled(v);
+		prompt_rows(v, 0, 1000, 1000, cases[i].cached);
+		expect(v, VERDICT_SAMPLES, cases[i].status, cases[i].said);
+	}
+}
+
 static void a_declared_cache(void **state)
 {
 	(void)state;
@@ -974,6 +995,7 @@ int main(void)
 		cmocka_unit_test(a_cache_that_found_more_than_the_trace_allows),
 		cmocka_unit_test(the_verdict_knows_what_a_trace_allows),
 		cmocka_unit_test(the_servers_counters_of_a_cache),
+		cmocka_unit_test(a_cache_filled_on_purpose),
 		cmocka_unit_test(a_declared_cache),
 		cmocka_unit_test(a_warm_cache_of_parts),
 		cmocka_unit_test(the_verdict_names_a_missing_part),
