@@ -9,6 +9,7 @@ void canary_release(struct canary *c)
 {
 	buffer_release(&c->prompt);
 	buffer_release(&c->answer);
+	buffer_release(&c->example);
 }
 
 /* ---- names ---- */
@@ -33,10 +34,18 @@ static void next_name(struct names *n, struct buffer *out)
 
 /* ---- the kinds ---- */
 
+static void draw_code(const struct canary *c, struct rng *rng, char code[CANARY_MARK + 1])
+{
+	if (c->decoys)
+		canary_decoy(rng, code);
+	else
+		canary_mark(rng, code);
+}
+
 static void make_copy(struct canary *c, struct rng *rng)
 {
 	char mark[CANARY_MARK + 1];
-	canary_mark(rng, mark);
+	draw_code(c, rng, mark);
 	buffer_format(&c->prompt, COPY_BEGIN "%s", mark);
 	buffer_text(&c->answer, mark);
 }
@@ -56,7 +65,7 @@ static void make_recall(struct canary *c, struct rng *rng, int64_t context_token
 		size_t name = c->prompt.len;
 		next_name(&names, &c->prompt);
 		if (i == place) {
-			canary_mark(rng, code);
+			draw_code(c, rng, code);
 			buffer_text(&c->answer, code);
 			if (!c->prompt.failed)
 				buffer_append(&needle, c->prompt.data + name, c->prompt.len - name);
@@ -92,7 +101,7 @@ static void make_json(struct canary *c, struct rng *rng)
 	int64_t count = 1 + (int64_t)rng_below(rng, 999);
 	bool ready = rng_below(rng, 2) == 0;
 
-	canary_mark(rng, mark);
+	draw_code(c, rng, mark);
 	next_name(&names, &name);
 	buffer_format(&c->prompt,
 	              JSON_BEGIN "\"code\": \"%s\"" JSON_AND "\"count\": %d" JSON_AND "\"ready\": %s" JSON_AND
@@ -118,7 +127,7 @@ static void make_list(struct canary *c, struct rng *rng)
 	char mark[CANARY_MARK + 1];
 	int items = 4 + (int)rng_below(rng, 5), place = (int)rng_below(rng, (uint64_t)items);
 
-	canary_mark(rng, mark);
+	draw_code(c, rng, mark);
 	buffer_text(&c->prompt, LIST_BEGIN);
 	for (int i = 0; i < items; i++) {
 		size_t from = c->answer.len + (i ? 2 : 0);
@@ -133,12 +142,9 @@ static void make_list(struct canary *c, struct rng *rng)
 	}
 }
 
-int canary_make(struct canary *c, enum canary_kind kind, struct rng *rng, int64_t context_tokens, struct ipf_error *err)
+static void make_task(struct canary *c, struct rng *rng, int64_t context_tokens)
 {
-	buffer_clear(&c->prompt);
-	buffer_clear(&c->answer);
-	c->kind = kind;
-	switch (kind) {
+	switch (c->kind) {
 	case CANARY_COPY:
 		make_copy(c, rng);
 		break;
@@ -156,12 +162,30 @@ int canary_make(struct canary *c, enum canary_kind kind, struct rng *rng, int64_
 		make_list(c, rng);
 		break;
 	}
-	return c->prompt.failed || c->answer.failed ? ipf_error_memory(err) : 0;
+}
+
+int canary_make(struct canary *c, enum canary_kind kind, struct rng *rng, int64_t context_tokens, struct ipf_error *err)
+{
+	struct canary example = {.kind = kind, .decoys = true};
+	buffer_clear(&c->prompt);
+	buffer_clear(&c->answer);
+	buffer_clear(&c->example);
+	c->kind = kind;
+	make_task(c, rng, context_tokens);
+	make_task(&example, rng, 0);
+	buffer_text(&c->example, COMPLETION_BEGIN);
+	buffer_slice(&c->example, buffer_all(&example.prompt));
+	buffer_text(&c->example, COMPLETION_END " ");
+	buffer_slice(&c->example, buffer_all(&example.answer));
+	bool failed = example.prompt.failed || example.answer.failed || c->prompt.failed || c->answer.failed;
+	canary_release(&example);
+	return failed || c->example.failed ? ipf_error_memory(err) : 0;
 }
 
 void canary_completion(const struct canary *c, struct buffer *prompt)
 {
-	buffer_text(prompt, COMPLETION_BEGIN);
+	buffer_slice(prompt, buffer_all(&c->example));
+	buffer_text(prompt, COMPLETION_NEXT COMPLETION_BEGIN);
 	buffer_slice(prompt, buffer_all(&c->prompt));
 	buffer_text(prompt, COMPLETION_END);
 }

@@ -34,6 +34,8 @@ struct canary {
 	enum canary_kind kind;
 	struct buffer prompt; /* a user's message */
 	struct buffer answer;
+	struct buffer example; /* a task of the same kind with its answer, for a completion; without a mark */
+	bool decoys;           /* the codes are no marks */
 };
 
 /* The length of a line of a recall's list in most tokenizers, and limits of its length. */
@@ -45,7 +47,8 @@ int canary_make(struct canary *c, enum canary_kind kind, struct rng *rng, int64_
                 struct ipf_error *err);
 void canary_release(struct canary *c);
 
-/* Appends the prompt for a completion of text, "Q: …\nA:". Its answer ends at the first line break. */
+/* Appends the prompt for a completion of text: a solved example, without which base models rarely answer, and
+ * "Q: …\nA:". The answer ends at the first line break. */
 void canary_completion(const struct canary *c, struct buffer *prompt);
 
 /* Solves the task of a prompt of canary_make() or canary_completion() from its text alone, and appends the answer. For

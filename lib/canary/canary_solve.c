@@ -124,8 +124,11 @@ static bool solve_list(struct slice text, struct buffer *answer)
 bool canary_solve(struct slice prompt, struct buffer *answer)
 {
 	struct slice text = canary_trim(prompt);
+	struct slice before;
 	if (cut_begin(&text, COMPLETION_BEGIN) && !cut_end(&text, COMPLETION_END))
 		return false;
+	while (cut_before(&text, COMPLETION_NEXT COMPLETION_BEGIN, &before))
+		;
 	return solve_copy(text, answer) || solve_recall(text, answer) || solve_arithmetic(text, answer) ||
 	       solve_json(text, answer) || solve_list(text, answer);
 }

@@ -20,6 +20,7 @@
 
 #define COMPLETION_BEGIN "Q: "
 #define COMPLETION_END   "\nA:"
+#define COMPLETION_NEXT  "\n\n" /* between the example and the task */
 
 /* Names are two of these words, so 4096 names exist. */
 enum { CANARY_WORDS = 64 };

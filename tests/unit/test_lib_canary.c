@@ -170,6 +170,7 @@ static void canaries_are_solved(void **state)
 		assert_null(strchr(answer.data, '\n'));
 		assert_verdict(kind, c.answer.data, answer.data, CANARY_RIGHT);
 		assert_one_mark(&c, &c.prompt);
+		assert_one_mark(&c, &completion);
 		assert_one_mark(&c, &c.answer);
 		assert_corrupted_is_wrong(&c);
 	}
