@@ -14,7 +14,7 @@
 
 /* The first answer to a request, with which later ones are compared. */
 struct first_answer {
-	uint64_t key; /* of its number; see hash_index.h */
+	uint64_t key; /* its number's; see hash_index.h */
 	char *text;
 	size_t len, ids_len; /* the ids come behind the text */
 	char finish[32];     /* the reason, as JSON; "": none, or a longer one */
@@ -25,7 +25,7 @@ struct first_answer {
 
 struct answer_check {
 	bool seen;              /* some request was checked */
-	int64_t trace_requests; /* of the input's trace */
+	int64_t trace_requests; /* in the input's trace */
 	struct first_answer *answers;
 	size_t room, count, bytes;
 	struct jdoc doc;

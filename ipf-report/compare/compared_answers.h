@@ -11,7 +11,7 @@ struct compared_answers {
 	bool paired;                           /* canary by canary */
 	int64_t canaries[SIDES], wrong[SIDES]; /* under load */
 	int64_t other_marks[SIDES];            /* answers with the code of another request's canary */
-	double p_worse, p_better;              /* of so many more, so many fewer wrong by chance; 1 if not known */
+	double p_worse, p_better; /* if chance decides: at least as many more wrong, as many fewer; 1: not known */
 };
 
 struct compared_answers compare_answers(const struct run_data *const runs[SIDES]);

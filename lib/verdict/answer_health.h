@@ -22,7 +22,7 @@ extern const char *const answer_phase_names[ANSWER_PHASES]; /* "before", "load",
 
 /* The answers to checked requests of a phase. */
 struct answer_counts {
-	int64_t requests;                     /* also those that failed */
+	int64_t requests;                     /* failed ones, too */
 	int64_t judged[RESULT_JUDGEMENTS];    /* canaries */
 	int64_t compared[RESULT_COMPARISONS]; /* repeats, with their first answer */
 	int64_t finish_differs;
@@ -36,11 +36,11 @@ struct answer_health {
 	int64_t worse, better; /* pairs: only alone right, only under load right */
 	int64_t pairs;
 	int64_t other_marks, other_marks_unchecked; /* answers with the mark of another canary; of those, to no canary */
-	int64_t requests;                           /* of measured stages, checked or not */
+	int64_t requests;                           /* in measured stages, checked or not */
 	int64_t loops;                              /* answers of measured stages that end in a repetition loop */
 
 	/* private */
-	unsigned char *phase_of; /* of each stage: enum answer_phase, or ANSWER_PHASES: not counted */
+	unsigned char *phase_of; /* for each stage: enum answer_phase, or ANSWER_PHASES: not counted */
 	size_t stages;
 	struct seen_numbers alone, alone_wrong, load, load_wrong; /* the canaries' first answers */
 };
@@ -54,7 +54,7 @@ bool answer_health_failed(const struct answer_health *a); /* out of memory */
 /* The probability of at least so many canaries wrong only under load if load makes no difference; 1 without pairs. */
 double answer_health_p(const struct answer_health *a);
 /* How many canaries two runs of one trace both have under load; those of which only the base is right, only the new
- * run. Of several parts, the last counts. */
+ * run. The last of several parts counts. */
 int64_t answer_health_pairs(const struct answer_health *base, const struct answer_health *new, int64_t *worse,
                             int64_t *better);
 /* {"before": {"canaries", "wrong", "wrong_low", …}, …, "pairs", "worse", "better", "p", "other_marks", …}; new. NULL:

@@ -38,7 +38,7 @@ static const struct schedule schedule = {.trace_requests = 100};
 struct given {
 	int64_t req;
 	const char *tags, *text, *finish, *ids;
-	double lead; /* of each of the tokens; NAN: none are listed */
+	double lead; /* each token's; NAN: none are listed */
 	const char *tokens;
 };
 
@@ -159,7 +159,7 @@ static void marks_of_others_are_found_in_any_answer(void **state)
 	row = row_of(c, &(struct given){.req = 2, .tags = tags, .text = other});
 	assert_non_null(row.other_mark.data);
 	assert_memory_equal(row.other_mark.data + 1, other, CANARY_MARK);
-	snprintf(text, sizeof text, "Of course: %s.", other);
+	snprintf(text, sizeof text, "Certainly: %s.", other);
 	row = row_of(c, &(struct given){.req = 3, .text = text});
 	assert_non_null(row.other_mark.data);
 	/* a valid mark that shares half of its symbols with the own one is the own one, corrupted */
