@@ -32,12 +32,13 @@ static void tell_canaries(const struct telling *t, json_t *answers)
 	static const struct doc_column columns[] = {{.name = "canaries", .kind = CELL_COUNT},
 	                                            {.name = "wrong", .kind = CELL_COUNT},
 	                                            {.name = "95 % interval"},
-	                                            {.name = "output tokens", .kind = CELL_NUMBER}};
+	                                            {.name = "output tokens", .kind = CELL_NUMBER},
+	                                            {.name = "at the limit", .kind = CELL_COUNT}};
 	if (!any_has(answers, "canaries"))
 		return;
 	struct doc_table *table = doc_table(
 		t->d, &(struct doc_table_spec){
-				  .id = "answers", .caption = "Canaries", .rows = "sent", .columns = columns, .count = 4});
+				  .id = "answers", .caption = "Canaries", .rows = "sent", .columns = columns, .count = 5});
 	for (int i = 0; i < PHASES; i++) {
 		json_t *phase = json_at(answers, phases[i].member);
 		if (!(figure_at(phase, "canaries") > 0))
@@ -47,6 +48,7 @@ static void tell_canaries(const struct telling *t, json_t *answers)
 		doc_cell_figure(t->d, table, figure_at(phase, "wrong"), CELL_COUNT);
 		interval_cell(t, table, phase, "wrong_low", "wrong_high");
 		doc_cell_figure(t->d, table, figure_at(phase, "output_tokens"), CELL_NUMBER);
+		doc_cell_figure(t->d, table, figure_at(phase, "cut"), CELL_COUNT);
 	}
 }
 
@@ -140,6 +142,8 @@ void section_answers(const struct telling *t)
 	tell_repeats(t, answers);
 	tell(t, "differences", answers, "begin after {equal_tokens} equal tokens (median)");
 	tell(t, "differences", answers, "begin after {equal_characters} equal characters (median)");
+	if (figure_at(answers, "load/empty") > 0)
+		tell(t, "empty", json_at(answers, "load"), "{empty#} answer{s:empty} to checked requests under load");
 	if (figure_at(answers, "loops") > 0)
 		tell(t, "loops", answers, "{loops#} answer{s:loops} repeated a piece until the limit");
 	tell(t, "load", answers, "{checked#} checked requests, {load_share%} of all tokens; in no latency");

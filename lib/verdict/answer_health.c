@@ -76,11 +76,12 @@ static void count_answer(struct answer_counts *n, const struct result *row)
 	if (compared < RESULT_COMPARISONS && result_check(row) == RESULT_CHECK_REPEAT)
 		n->compared[compared]++;
 	n->finish_differs += row->other_finish.data != NULL;
-	n->cut += slice_is(row->finish, "\"length\"");
-	n->empty += row->events == 0;
+	struct answer_lengths *lengths = result_check(row) == RESULT_CHECK_REPEAT ? &n->repeats : &n->canaries;
+	lengths->cut += slice_is(row->finish, "\"length\"");
+	lengths->empty += row->events == 0;
 	if (verdict_valid_count(row->output_tokens)) {
-		n->tokens += row->output_tokens;
-		n->counted++;
+		lengths->tokens += row->output_tokens;
+		lengths->counted++;
 	}
 }
 
@@ -207,6 +208,17 @@ bool answer_health_judge(const struct answer_health *a, struct verdict_check *ch
 
 /* ---- the report's member ---- */
 
+static bool lengths_json(const struct answer_lengths *l, const char *of, json_t *to)
+{
+	json_t *json = l->counted + l->cut + l->empty ? json_object() : NULL;
+	if (l->counted + l->cut + l->empty == 0)
+		return true;
+	bool ok = json && verdict_count(json, "cut", l->cut) && verdict_count(json, "empty", l->empty);
+	if (l->counted)
+		ok = ok && verdict_figure(json, "output_tokens", (double)l->tokens / (double)l->counted);
+	return json_object_set_new(to, of, json) == 0 && ok;
+}
+
 static bool counts_json(const struct answer_counts *n, json_t *to)
 {
 	const int64_t canaries = judged_of(n), wrong = wrong_of(n);
@@ -225,10 +237,8 @@ static bool counts_json(const struct answer_counts *n, json_t *to)
 		ok = ok && verdict_count(to, "compared", compared) && verdict_count(to, "different", differ) &&
 		     verdict_count(to, "near_ties", n->compared[RESULT_NEAR_TIE]) &&
 		     verdict_figure(to, "different_low", d.low) && verdict_figure(to, "different_high", d.high);
-	if (n->counted)
-		ok = ok && verdict_figure(to, "output_tokens", (double)n->tokens / (double)n->counted);
-	return ok && verdict_count(to, "cut", n->cut) && verdict_count(to, "empty", n->empty) &&
-	       verdict_count(to, "finish_differs", n->finish_differs);
+	return ok && verdict_count(to, "finish_differs", n->finish_differs) && lengths_json(&n->canaries, "canary", to) &&
+	       lengths_json(&n->repeats, "repeat", to);
 }
 
 json_t *answer_health_json(const struct answer_health *a)

@@ -20,15 +20,19 @@
 enum answer_phase { ANSWERS_BEFORE, ANSWERS_LOAD, ANSWERS_AFTER, ANSWER_PHASES };
 extern const char *const answer_phase_names[ANSWER_PHASES]; /* "before", "load", "after" */
 
+struct answer_lengths {
+	int64_t cut;             /* answers that the limit of their length ended */
+	int64_t tokens, counted; /* output tokens, and the answers that have a count */
+	int64_t empty;
+};
+
 /* The answers to checked requests of a phase. */
 struct answer_counts {
 	int64_t requests;                     /* failed ones, too */
 	int64_t judged[RESULT_JUDGEMENTS];    /* canaries */
 	int64_t compared[RESULT_COMPARISONS]; /* repeats, with their first answer */
 	int64_t finish_differs;
-	int64_t cut;             /* answers that the limit of their length ended */
-	int64_t tokens, counted; /* output tokens, and the answers that have a count */
-	int64_t empty;
+	struct answer_lengths canaries, repeats;
 };
 
 struct answer_health {
