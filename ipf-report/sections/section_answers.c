@@ -47,24 +47,23 @@ static void tell_canaries(const struct telling *t, json_t *answers)
 		doc_cell_figure(t->d, table, figure_at(phase, "canaries"), CELL_COUNT);
 		doc_cell_figure(t->d, table, figure_at(phase, "wrong"), CELL_COUNT);
 		interval_cell(t, table, phase, "wrong_low", "wrong_high");
-		doc_cell_figure(t->d, table, figure_at(phase, "output_tokens"), CELL_NUMBER);
-		doc_cell_figure(t->d, table, figure_at(phase, "cut"), CELL_COUNT);
+		doc_cell_figure(t->d, table, figure_at(phase, "canary/output_tokens"), CELL_NUMBER);
+		doc_cell_figure(t->d, table, figure_at(phase, "canary/cut"), CELL_COUNT);
 	}
 }
 
 static void tell_repeats(const struct telling *t, json_t *answers)
 {
-	static const struct doc_column columns[] = {{.name = "answers", .kind = CELL_COUNT},
-	                                            {.name = "different", .kind = CELL_COUNT},
-	                                            {.name = "near ties", .kind = CELL_COUNT},
-	                                            {.name = "95 % interval"},
-	                                            {.name = "other finish", .kind = CELL_COUNT}};
+	static const struct doc_column columns[] = {
+		{.name = "answers", .kind = CELL_COUNT},      {.name = "different", .kind = CELL_COUNT},
+		{.name = "near ties", .kind = CELL_COUNT},    {.name = "95 % interval"},
+		{.name = "other finish", .kind = CELL_COUNT}, {.name = "output tokens", .kind = CELL_NUMBER}};
 	if (!any_has(answers, "compared"))
 		return;
 	struct doc_table *table = doc_table(
 		t->d,
 		&(struct doc_table_spec){
-			.id = "answers-repeated", .caption = "Repeated requests", .rows = "sent", .columns = columns, .count = 5});
+			.id = "answers-repeated", .caption = "Repeated requests", .rows = "sent", .columns = columns, .count = 6});
 	for (int i = 0; i < PHASES; i++) {
 		json_t *phase = json_at(answers, phases[i].member);
 		if (!(figure_at(phase, "compared") > 0))
@@ -75,6 +74,7 @@ static void tell_repeats(const struct telling *t, json_t *answers)
 		doc_cell_figure(t->d, table, figure_at(phase, "near_ties"), CELL_COUNT);
 		interval_cell(t, table, phase, "different_low", "different_high");
 		doc_cell_figure(t->d, table, figure_at(phase, "finish_differs"), CELL_COUNT);
+		doc_cell_figure(t->d, table, figure_at(phase, "repeat/output_tokens"), CELL_NUMBER);
 	}
 }
 
@@ -142,8 +142,10 @@ void section_answers(const struct telling *t)
 	tell_repeats(t, answers);
 	tell(t, "differences", answers, "begin after {equal_tokens} equal tokens (median)");
 	tell(t, "differences", answers, "begin after {equal_characters} equal characters (median)");
-	if (figure_at(answers, "load/empty") > 0)
-		tell(t, "empty", json_at(answers, "load"), "{empty#} answer{s:empty} to checked requests under load");
+	if (figure_at(answers, "load/canary/empty") > 0)
+		tell(t, "empty", json_at(answers, "load/canary"), "{empty#} answer{s:empty} to canaries under load");
+	if (figure_at(answers, "load/repeat/empty") > 0)
+		tell(t, "empty", json_at(answers, "load/repeat"), "{empty#} answer{s:empty} to repeated requests under load");
 	if (figure_at(answers, "loops") > 0)
 		tell(t, "loops", answers, "{loops#} answer{s:loops} repeated a piece until the limit");
 	tell(t, "load", answers, "{checked#} checked requests, {load_share%} of all tokens; in no latency");

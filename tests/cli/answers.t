@@ -73,7 +73,7 @@ is "$(figure ties '.answers | [.after.different // 0, .equal_tokens >= 0]')" '[0
 is "$(server_check ties)" OK "differences alone never accuse"
 
 measure cut --cut 80%,load=2
-is "$(figure cut '.answers | .load.wrong > 10 and .load.output_tokens < .before.output_tokens')" true "cut answers are wrong, and shorter than alone"
+is "$(figure cut '.answers | .load.wrong > 10 and .load.canary.output_tokens < .before.canary.output_tokens')" true "cut answers are wrong, and shorter than alone"
 is "$(server_check cut)" DOUBTFUL "cut answers make a run doubtful"
 
 # ---- comparisons ----
