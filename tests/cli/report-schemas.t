@@ -56,6 +56,20 @@ for run in a b; do
 	ipf-collect -q -t approx --events --text --every 100ms $run.records -o $run.results
 done
 valid trace "traces" a.trace b.trace
+server_start --step-base 1ms --near-ties 50% --wrong 20% --crosstalk 20%
+ipf-prep synthetic -q -n 40 --output-tokens 9 --canaries 30 --repeats 15 --repeat-logprobs -o c.trace
+ipf-sched alone constant:rate=200,n=70,cache=cold alone -t c.trace -q -o c.sched
+ipf-fire -q -u "$URL" -m sim --cache cold -t c.trace c.sched -o c.records
+ipf-collect -q c.records -o c.results
+ipf-report -f json c.results >c.json
+ipf-report compare -q -f json c.results -- c.results >c-comparison.json
+valid trace "traces with checked requests" c.trace
+valid schedule "schedules with stages alone and cold" c.sched
+valid report "reports on answers" c.json
+valid comparison "comparisons of answers" c-comparison.json
+for kind in records results; do plain c.$kind >c.$kind.plain; done
+valid records "records of a cold cache" c.records.plain
+valid results "results of checked requests" c.results.plain
 ipf-report compare -q -f json a.results -- b.results >comparison.json 2>/dev/null
 python3 "$TESTS/helpers/compare_results.py" >x.results
 python3 "$TESTS/helpers/compare_results.py" --seed 2 --http 2 --fail 0.01 >y.results
