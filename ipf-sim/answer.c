@@ -302,7 +302,7 @@ static void add_token(struct answer *a, int64_t k)
 		buffer_text(&a->text, answer_text_at(a, k).json);
 	}
 	if (a->ask->return_ids)
-		buffer_format(&a->ids, "%s%u", a->ids.len ? "," : "", (unsigned)token_of_text(answer_text_at(a, k).bytes));
+		buffer_format(&a->ids, "%s%u", a->ids.len ? "," : "", (unsigned)answer_id_at(a, k));
 	a->pending++;
 }
 

@@ -79,6 +79,8 @@ struct answer_piece {
 };
 /* Token `k` of the answer, if it is one of its text: in mode json, that fills all of the answer but its reasoning. */
 struct answer_piece answer_text_at(const struct answer *a, int64_t k);
+/* Its id: that of its text, or the request's own. */
+uint32_t answer_id_at(const struct answer *a, int64_t k);
 /* The candidates for token k by their probability: rank 0 is the token itself. */
 struct answer_piece answer_candidate_at(const struct answer *a, int64_t k, int64_t rank);
 int64_t answer_reasoning_tokens(const struct answer *a);

@@ -1,6 +1,8 @@
 /* The texts of an answer's tokens: the part of answer.h on which faults and log probabilities depend. */
 #include "answer.h"
 
+#include <string.h>
+
 #define OTHER_BRANCH 29 /* words from a text to that of the second candidate */
 
 int64_t answer_reasoning_tokens(const struct answer *a)
@@ -48,6 +50,16 @@ struct answer_piece answer_text_at(const struct answer *a, int64_t k)
 	if (s->flipped && k + 1 >= s->tie_number)
 		start += OTHER_BRANCH;
 	return piece_of(token_text_at(answer_words(a->modes), start, k));
+}
+
+uint32_t answer_id_at(const struct answer *a, int64_t k)
+{
+	const struct buffer *forced = &a->ask->forced;
+	uint32_t id;
+	if ((uint64_t)k >= forced->len / sizeof id)
+		return token_of_text(answer_text_at(a, k).bytes);
+	memcpy(&id, forced->data + (size_t)k * sizeof id, sizeof id);
+	return id;
 }
 
 struct answer_piece answer_candidate_at(const struct answer *a, int64_t k, int64_t rank)

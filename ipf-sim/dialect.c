@@ -109,6 +109,8 @@ static void add_token(struct answer *a, int64_t k)
 	const char *json = answer_text_at(a, k).json;
 	buffer_text(&a->text, json);
 	buffer_text(&a->so_far, json);
+	if (a->ask->dialect->forced)
+		buffer_format(&a->ids, "%s%u", a->ids.len ? "," : "", (unsigned)answer_id_at(a, k));
 	a->pending++;
 }
 
@@ -134,6 +136,7 @@ static enum answer_next stream_token(struct answer *a, int64_t k)
 			d->token(a, last);
 		a->pending = 0;
 		buffer_clear(&a->text);
+		buffer_clear(&a->ids);
 		next = look_for_trouble(a);
 	}
 	if (!last || next != ANSWER_ON)

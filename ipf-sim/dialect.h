@@ -23,6 +23,7 @@ struct dialect {
 	const char *prompt, *messages, *content, *ids, *system;
 	const char *model, *max_tokens, *min_tokens, *ignore_eos;
 	const char *stream; /* NULL: the path says */
+	const char *forced; /* the ids of a given answer; an answer then lists its ids */
 	/* Each appends its part to a->json and sends it (dialect_send), or appends a whole body. */
 	void (*begin)(struct answer *a);
 	void (*token)(struct answer *a, bool last);

@@ -169,6 +169,49 @@ static void vllm_whole(struct answer *a, struct buffer *headers)
 	vllm_say(a);
 }
 
+/* ---- vLLM's tokens in, tokens out ---- */
+
+static void tokens_usage(struct answer *a)
+{
+	SAY("\"usage\":{\"prompt_tokens\":%lld,\"total_tokens\":%lld,\"completion_tokens\":%lld,\"prompt_tokens_details\":"
+	    "{\"cached_tokens\":%lld}}",
+	    NUMBER(a->prompt_tokens), NUMBER(a->prompt_tokens + a->output_tokens), NUMBER(a->output_tokens),
+	    NUMBER(a->cached_tokens));
+}
+
+static void tokens_choice(struct answer *a, bool last)
+{
+	SAY("\"choices\":[{\"index\":0,\"finish_reason\":%s%s%s,\"token_ids\":[%.*s],\"logprobs\":null}]", last ? "\"" : "",
+	    last ? a->finish : "null", last ? "\"" : "", TEXT(a->ids));
+}
+
+static void tokens_token(struct answer *a, bool last)
+{
+	SAY("{\"request_id\":\"generate-tokens-1\",\"usage\":null,");
+	tokens_choice(a, last);
+	SAY("}");
+	dialect_send(a, NULL, true, false);
+}
+
+static void tokens_end(struct answer *a)
+{
+	SAY("{\"request_id\":\"generate-tokens-1\",");
+	tokens_usage(a);
+	SAY(",\"choices\":[]}");
+	dialect_send(a, NULL, false, false);
+	say_done(a);
+}
+
+static void tokens_whole(struct answer *a, struct buffer *headers)
+{
+	(void)headers;
+	SAY("{\"request_id\":\"generate-tokens-1\",");
+	tokens_usage(a);
+	SAY(",");
+	tokens_choice(a, true);
+	SAY("}");
+}
+
 /* ---- TGI ---- */
 
 static void tgi_token(struct answer *a, bool last)
@@ -508,6 +551,20 @@ const struct dialect dialects[] = {
      .token = vllm_token,
      .whole = vllm_whole,
      .echoes = true},
+	{.name = "vllm-tokens",
+     .stream_path = "/inference/v1/generate",
+     .whole_path = "/inference/v1/generate",
+     .ready = "/health",
+     .ids = "token_ids",
+     .model = "model",
+     .max_tokens = "sampling_params.max_tokens",
+     .min_tokens = "sampling_params.min_tokens",
+     .ignore_eos = "sampling_params.ignore_eos",
+     .stream = "stream",
+     .forced = "sampling_params.trace_decode_token_ids",
+     .token = tokens_token,
+     .end = tokens_end,
+     .whole = tokens_whole},
 	{.name = "tgi",
      .stream_path = "/generate_stream",
      .whole_path = "/generate",

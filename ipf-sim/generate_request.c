@@ -262,7 +262,8 @@ static void solve(struct reader *r)
 static int finish_body(struct reader *r)
 {
 	solve(r);
-	if (r->sequence->failed || r->text.failed || r->ask->tokens.failed || r->ask->solved.failed)
+	if (r->sequence->failed || r->text.failed || r->ask->tokens.failed || r->ask->solved.failed ||
+	    r->ask->forced.failed)
 		return ipf_error_set(r->err, IPF_SYSTEM, "memory ran out");
 	r->ask->fingerprint = r->sequence->chain;
 	if (r->sequence->prompt_tokens == 0)
@@ -394,6 +395,35 @@ static int read_dialect_prompt(struct reader *r)
 	return read_messages(r, d->messages, d->content);
 }
 
+/* vLLM's trace_decode_token_ids, which decide the length as well. */
+static int read_forced(struct reader *r)
+{
+	const struct jdoc *doc;
+	jdoc_id ids = at_path(r, r->ask->dialect->forced, &doc);
+	if (ids == JDOC_NONE || jdoc_is_null(doc, ids) || r->options->replay == REPLAY_IGNORED)
+		return 0;
+	if (r->options->replay == REPLAY_REFUSED)
+		return ipf_error_set(r->err, IPF_INPUT,
+		                     "trace_decode_token_ids is set but trace replay is not enabled. Start the engine with "
+		                     "--enable-trace-replay to use it.");
+	for (struct jdoc_each e = jdoc_each(doc, ids); jdoc_type_of(doc, ids) == JDOC_LIST && jdoc_step(&e);) {
+		int64_t id;
+		uint32_t token;
+		if (!jdoc_to_int(doc, e.value, &id) || id < 0 || id > UINT32_MAX)
+			return wrong(r, "trace_decode_token_ids", "must contain non-negative integers");
+		token = (uint32_t)id;
+		buffer_append(&r->ask->forced, &token, sizeof token);
+	}
+	if (!r->ask->forced.len)
+		return wrong(r, "trace_decode_token_ids", "must be a non-empty list");
+	const int64_t length = (int64_t)(r->ask->forced.len / sizeof(uint32_t));
+	if (r->ask->max_tokens == IPF_ABSENT || r->ask->max_tokens > length)
+		r->ask->max_tokens = length;
+	r->ask->min_tokens = 0;
+	r->ask->ignore_eos = true;
+	return 0;
+}
+
 static int read_dialect(struct reader *r)
 {
 	const struct dialect *d = r->ask->dialect;
@@ -406,6 +436,8 @@ static int read_dialect(struct reader *r)
 		return -1;
 	flag_at(r, d->ignore_eos, &r->ask->ignore_eos);
 	flag_at(r, d->stream, &r->ask->stream);
+	if (read_forced(r) < 0)
+		return -1;
 	jdoc_id model = at_path(r, d->model, &doc);
 	if (model != JDOC_NONE)
 		jdoc_text(doc, model, &r->ask->model);
@@ -456,4 +488,5 @@ void generate_request_release(struct generate_request *ask)
 	buffer_release(&ask->calls);
 	buffer_release(&ask->tools);
 	buffer_release(&ask->solved);
+	buffer_release(&ask->forced);
 }

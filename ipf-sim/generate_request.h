@@ -10,10 +10,14 @@
 #include "batching/batching.h"
 #include "modes.h"
 
+/* --trace-replay: what a request with a given answer gets. */
+enum trace_replay { REPLAY_WORKS, REPLAY_IGNORED, REPLAY_REFUSED };
+
 struct generate_request_options {
 	int64_t template_tokens; /* added to each message */
 	bool digest;             /* compute prompt_sha256 and body_sha256 */
 	bool strict_tools;       /* refuse chats whose tool calls and results do not belong together */
+	enum trace_replay replay;
 };
 
 struct dialect;
@@ -34,6 +38,7 @@ struct generate_request {
 	struct modes modes;              /* from the body's "sim" */
 	struct buffer calls;             /* its "sim_calls", a list (call_plan.h); empty: it has none */
 	struct buffer tools;             /* names of the tools it offers, each with a NUL after it */
+	struct buffer forced;            /* ids of the answer it asks for, each a uint32_t; empty: the model's own */
 	struct buffer solved;            /* the answer to a task that the prompt is (canary/canary.h); empty: it is none */
 	int64_t logprobs;                /* most likely tokens to list for each, plus 1; 0: no log probabilities */
 	uint64_t fingerprint;            /* the prompt's: equal prompts, equal answers */

@@ -44,7 +44,7 @@ const char *job_model(const struct sequence *sequence)
 static uint32_t token_of(const struct sequence *sequence, int64_t k)
 {
 	const struct job *job = (const struct job *)(const void *)((const char *)sequence - offsetof(struct job, sequence));
-	return token_of_text(answer_text_at(&job->answer, k).bytes);
+	return answer_id_at(&job->answer, k);
 }
 
 static void refuse(struct job *job, int status, const char *more, const char *text, const char *param)

@@ -34,7 +34,7 @@ struct sim_options {
 	struct batching_spec spec;
 	struct batching_tier host, disk;
 	struct clock_offset clock;
-	int scrape_mode, cache_reset;
+	int scrape_mode, cache_reset, trace_replay;
 	struct replicas_options replicas;
 	struct rate_limit limit;
 	struct answer_faults faults;
@@ -57,6 +57,8 @@ static int parse_clock_offset(const char *text, void *variable, struct ipf_error
 
 /* In the order of enum cache_reset. */
 static const char *const cache_resets[] = {"works", "lies", "fails", "missing", NULL};
+/* In the order of enum trace_replay. */
+static const char *const trace_replays[] = {"works", "ignored", "refused", NULL};
 /* In the order of enum scrape_mode. */
 static const char *const scrape_modes[] = {"well", "hang", "die", "garbage", "huge", "control", "fail", NULL};
 
@@ -163,6 +165,9 @@ static const struct option_spec specs[] = {
 	OPTION_CHOICE_OF(
 		0, "cache-reset", "MODE", struct sim_options, cache_reset, cache_resets,
 		"a request to reset the prefix cache works, lies (answers 200 and does nothing), fails (500) or is missing (404)"),
+	OPTION_CHOICE_OF(0, "trace-replay", "MODE", struct sim_options, trace_replay, trace_replays,
+                     "a request with the token ids of its answer is answered so (works), as any other (ignored), or "
+                     "with 400 (refused)"),
 	OPTION_CHOICE_OF(0, "metrics-mode", "MODE", struct sim_options, scrape_mode, scrape_modes,
                      "answer requests for metrics in this way (default: well)"),
 	ROW(OPTION_FLAG, 0, "list-modes", NULL, list_modes, "list the modes and their keys, and exit"),
@@ -237,53 +242,55 @@ static int check_options(const struct sim_options *o, struct server_options *ser
 {
 	if (check_ranges(o, err) < 0)
 		return -1;
-	*server = (struct server_options){
-		.engine = {.step_base_ns = o->step_base_ns,
-	               .step_per_seq_ns = o->step_per_seq_ns,
-	               .prefill_rate = o->prefill_rate,
-	               .step_tokens = o->step_tokens,
-	               .max_batch = o->max_batch,
-	               .kv_blocks = o->kv_blocks,
-	               .prefix_cache = !o->no_prefix_cache,
-	               .most_replicas = o->replicas.most,
-	               .pace = o->pace,
-	               .spec = o->spec,
-	               .tiers = {[TIER_HOST] = o->host, [TIER_STORAGE] = o->disk}},
-		.ask = {.template_tokens = o->template_tokens, .digest = o->log != NULL, .strict_tools = o->strict_tools},
-		.gpu = o->gpu,
-		.replicas = o->replicas,
-		.limit = o->limit,
-		.faults = o->faults,
-		.port = (int)o->port,
-		.all_addresses = o->all_addresses,
-		.models = o->models.items,
-		.model_count = o->models.count,
-		.adapters = o->adapters.items,
-		.adapter_count = o->adapters.count,
-		.api_key = o->api_key,
-		.model_len = o->model_len,
-		.default_tokens = o->default_tokens,
-		.eos_mean = o->eos_mean,
-		.seed = o->common.seed,
-		.keep_alive_ns = o->keep_alive_ns,
-		.loading_ns = o->loading_ns,
-		.max_time_ns = o->max_time_ns,
-		.body_limit = o->max_body,
-		.out_limit = o->out_limit,
-		.role_early = o->role_early,
-		.priority = o->priority,
-		.generate_on = o->generate_on,
-		.request_metrics = o->request_metrics,
-		.kv_transfer_ns = o->kv_transfer_ns,
-		.batch_base_ns = o->batch_base_ns,
-		.batch_input_ns = o->batch_input_ns,
-		.audio_base_ns = o->audio_base_ns,
-		.audio_factor = o->audio_factor,
-		.date = o->clock.given,
-		.date_offset_ns = o->clock.ns,
-		.cache_reset = (enum cache_reset)o->cache_reset,
-		.scrape_mode = (enum scrape_mode)o->scrape_mode,
-		.verbose = o->common.verbose};
+	*server = (struct server_options){.engine = {.step_base_ns = o->step_base_ns,
+	                                             .step_per_seq_ns = o->step_per_seq_ns,
+	                                             .prefill_rate = o->prefill_rate,
+	                                             .step_tokens = o->step_tokens,
+	                                             .max_batch = o->max_batch,
+	                                             .kv_blocks = o->kv_blocks,
+	                                             .prefix_cache = !o->no_prefix_cache,
+	                                             .most_replicas = o->replicas.most,
+	                                             .pace = o->pace,
+	                                             .spec = o->spec,
+	                                             .tiers = {[TIER_HOST] = o->host, [TIER_STORAGE] = o->disk}},
+	                                  .ask = {.template_tokens = o->template_tokens,
+	                                          .digest = o->log != NULL,
+	                                          .strict_tools = o->strict_tools,
+	                                          .replay = (enum trace_replay)o->trace_replay},
+	                                  .gpu = o->gpu,
+	                                  .replicas = o->replicas,
+	                                  .limit = o->limit,
+	                                  .faults = o->faults,
+	                                  .port = (int)o->port,
+	                                  .all_addresses = o->all_addresses,
+	                                  .models = o->models.items,
+	                                  .model_count = o->models.count,
+	                                  .adapters = o->adapters.items,
+	                                  .adapter_count = o->adapters.count,
+	                                  .api_key = o->api_key,
+	                                  .model_len = o->model_len,
+	                                  .default_tokens = o->default_tokens,
+	                                  .eos_mean = o->eos_mean,
+	                                  .seed = o->common.seed,
+	                                  .keep_alive_ns = o->keep_alive_ns,
+	                                  .loading_ns = o->loading_ns,
+	                                  .max_time_ns = o->max_time_ns,
+	                                  .body_limit = o->max_body,
+	                                  .out_limit = o->out_limit,
+	                                  .role_early = o->role_early,
+	                                  .priority = o->priority,
+	                                  .generate_on = o->generate_on,
+	                                  .request_metrics = o->request_metrics,
+	                                  .kv_transfer_ns = o->kv_transfer_ns,
+	                                  .batch_base_ns = o->batch_base_ns,
+	                                  .batch_input_ns = o->batch_input_ns,
+	                                  .audio_base_ns = o->audio_base_ns,
+	                                  .audio_factor = o->audio_factor,
+	                                  .date = o->clock.given,
+	                                  .date_offset_ns = o->clock.ns,
+	                                  .cache_reset = (enum cache_reset)o->cache_reset,
+	                                  .scrape_mode = (enum scrape_mode)o->scrape_mode,
+	                                  .verbose = o->common.verbose};
 	server->engine.pace.seed = o->common.seed;
 	return read_fails(o, server, err);
 }

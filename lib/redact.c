@@ -670,7 +670,7 @@ static int redact_template(json_t *template, bool public, int depth)
 
 int redact_api(json_t *api)
 {
-	static const char *const templates[] = {"body", "stream", "whole", "exact_output"};
+	static const char *const templates[] = {"body", "stream", "whole", "exact_output", "recorded_answers"};
 	json_t *request = json_object_get(api, "request"), *value;
 	const char *name;
 	int bad = redact_member(api, "path", redact_path) | redact_member(api, "ready", redact_path);

@@ -11,6 +11,7 @@
 #include "protobuf/grpc_wire.h"
 #include "protobuf/protobuf.h"
 #include "body/body_template.h"
+#include "body/recorded_answer.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +24,7 @@ struct body_renderer {
 	const struct body_template *template; /* that of the request at hand */
 	char *model;                          /* JSON; NULL: the trace's */
 	char *default_model;                  /* JSON; of requests without one; NULL */
-	bool measure_prompt, live;
+	bool measure_prompt, live, recorded_answers;
 	int64_t prompt_bytes;
 	struct prompt prompt, outer; /* `outer` holds the messages a PART_EACH iterates over */
 	jdoc_id message;             /* in outer.doc: the one being written */
@@ -63,6 +64,7 @@ int body_renderer_new(struct body_renderer **renderer, json_t *request, const st
 		return ipf_error_memory(err);
 	r->measure_prompt = options->measure_prompt;
 	r->live = options->live;
+	r->recorded_answers = options->recorded_answers;
 	r->protobuf = options->protobuf;
 	r->message_type = options->message;
 	struct body_renderer_options free_end = *options;
@@ -215,8 +217,8 @@ static bool is_set(const struct trace_request *q, enum template_field field)
 		return q->session.data;
 	case FIELD_INPUT_TOKENS:
 		return q->input_tokens != IPF_ABSENT;
-	case FIELD_OUTPUT_TOKENS:
-		return q->output_tokens != IPF_ABSENT;
+	case FIELD_ANSWER_TOKEN_IDS:
+		return q->answer_token_ids.data;
 	case FIELD_RESPONSE_FORMAT:
 		return q->response_format.data;
 	default:
@@ -259,6 +261,8 @@ static bool present(struct filling *f, enum template_field field)
 		return f->r->agents.parent.data;
 	case FIELD_TOKEN_IDS_WANTED:
 		return f->r->live && q->session.data && q->prompt_token_ids.data;
+	case FIELD_OUTPUT_TOKENS:
+		return body_renderer_asked_tokens(f->r, q) != IPF_ABSENT;
 	case FIELD_MODEL:
 		return body_renderer_model(f->r, q).data;
 	case FIELD_ADAPTER:
@@ -407,6 +411,8 @@ static struct slice json_value(struct filling *f, enum template_field field)
 		return q->query;
 	case FIELD_PREVIOUS:
 		return r->previous;
+	case FIELD_ANSWER_TOKEN_IDS:
+		return q->answer_token_ids;
 	case FIELD_INPUT:
 		return jdoc_raw(&r->inputs, r->input);
 	case FIELD_TOOLS:
@@ -463,7 +469,7 @@ static int write_field(struct filling *f, enum template_field field, struct buff
 		jout_int(&w, f->q->input_tokens);
 		break;
 	case FIELD_OUTPUT_TOKENS:
-		jout_int(&w, f->q->output_tokens);
+		jout_int(&w, body_renderer_asked_tokens(f->r, f->q));
 		break;
 	case FIELD_ROLE:
 		write_role(f->r, body);
@@ -791,7 +797,11 @@ int body_renderer_check(struct body_renderer *r, const struct trace_request *q, 
 		                                                : "prompt");
 	if (carries[FIELD_AUDIO] && !present(&f, FIELD_AUDIO) && !err->kind)
 		return ipf_error_set(err, IPF_INPUT, "messages: expected a recording, which this API transcribes (--audio)");
-	return err->kind || check_query(r, q, err) < 0 ? -1 : check_own(&f);
+	if (err->kind || check_query(r, q, err) < 0)
+		return -1;
+	if (r->recorded_answers && r->template == &r->templates[EVERY] && recorded_answer_check(q, err) < 0)
+		return -1;
+	return check_own(&f);
 }
 
 /* Encodes the rendered JSON as a protobuf message in a gRPC frame. */
@@ -852,6 +862,11 @@ void body_renderer_continue(struct body_renderer *r, struct slice id)
 struct slice body_renderer_json(const struct body_renderer *r)
 {
 	return r->protobuf || r->template->form ? buffer_all(&r->json) : (struct slice){0};
+}
+
+int64_t body_renderer_asked_tokens(const struct body_renderer *r, const struct trace_request *q)
+{
+	return q->output_tokens == IPF_ABSENT && r->recorded_answers ? q->answer_tokens : q->output_tokens;
 }
 
 int64_t body_renderer_asked_outputs(const struct body_renderer *r, const struct trace_request *q)

@@ -27,6 +27,7 @@ static const char *const field_names[FIELD_COUNT] = {
 	"parent_agent",
 	"input_tokens",
 	"output_tokens",
+	"answer_token_ids",
 	"response_format",
 	"response_schema",
 	"response_schema_name",
@@ -319,18 +320,27 @@ static int add_params(json_t *body, json_t *request, const struct body_renderer_
 	return 0;
 }
 
+/* Does the API have the parameters that the options need? */
+static int check_parts(json_t *request, const struct body_renderer_options *options, struct ipf_error *err)
+{
+	if (options->exact_output && !json_is_object(json_object_get(request, "exact_output")))
+		return ipf_error_set(err, IPF_USAGE, "--exact-output: this API has no parameter for an exact output length");
+	if (options->recorded_answers && !json_is_object(json_object_get(request, "recorded_answers")))
+		return ipf_error_set(err, IPF_USAGE, "--answers recorded: this API has no parameter for a given answer");
+	return 0;
+}
+
 static json_t *merge(json_t *request, const struct body_renderer_options *options, struct ipf_error *err)
 {
-	json_t *body = json_deep_copy(json_object_get(request, "body")), *exact = json_object_get(request, "exact_output");
-	json_t *mode = json_object_get(request, options->streamed ? "stream" : "whole");
-	if (options->exact_output && !json_is_object(exact)) {
-		json_decref(body);
-		ipf_error_set(err, IPF_USAGE, "--exact-output: this API has no parameter for an exact output length");
+	if (check_parts(request, options, err) < 0)
 		return NULL;
-	}
+	json_t *body = json_deep_copy(json_object_get(request, "body"));
+	json_t *mode = json_object_get(request, options->streamed ? "stream" : "whole");
 	int bad = mode ? json_object_update_recursive(body, mode) : 0;
 	if (options->exact_output && !options->free_end)
-		bad |= json_object_update_recursive(body, exact);
+		bad |= json_object_update_recursive(body, json_object_get(request, "exact_output"));
+	if (options->recorded_answers && !options->free_end)
+		bad |= json_object_update_recursive(body, json_object_get(request, "recorded_answers"));
 	if (!body || bad)
 		ipf_error_memory(err);
 	if (!body || bad || add_params(body, request, options, err) < 0) {

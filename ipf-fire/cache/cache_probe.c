@@ -23,13 +23,13 @@ static const char *const words[] = {"time",   "year",   "people", "way",    "day
                                     "window", "garden", "horse",  "apple",  "bread", "cloud", "fire",  "glass"};
 
 struct cache_probe {
-	struct cache_client *client;
+	struct aside_client *client;
 	size_t target;
 	struct buffer prompt, model; /* JSON texts */
 	int words;                   /* in the prompt */
 	bool accepted;               /* the server took it: it stays as it is */
-	struct cache_message message;
-	struct cache_answer answer;
+	struct aside_message message;
+	struct aside_answer answer;
 	struct response response;
 	bool no_counters; /* the server has none, or reports usage */
 };
@@ -46,11 +46,11 @@ static void add_text(struct buffer *json, const char *text)
 	json_decref(string);
 }
 
-int cache_probe_new(struct cache_probe **probe, struct cache_client *client, size_t target, struct ipf_error *err)
+int cache_probe_new(struct cache_probe **probe, struct aside_client *client, size_t target, struct ipf_error *err)
 {
 	uint64_t seed;
 	struct rng rng;
-	const char *model = cache_client_options(client)->trace_model;
+	const char *model = aside_client_options(client)->trace_model;
 	struct cache_probe *p = *probe = calloc(1, sizeof *p);
 	if (!p)
 		return ipf_error_memory(err);
@@ -75,19 +75,19 @@ void cache_probe_free(struct cache_probe *p)
 		return;
 	buffer_release(&p->prompt);
 	buffer_release(&p->model);
-	cache_message_release(&p->message);
-	cache_answer_release(&p->answer);
+	aside_message_release(&p->message);
+	aside_answer_release(&p->answer);
 	response_release(&p->response);
 	free(p);
 }
 
 static int read_counters(struct cache_probe *p, struct cache_counters *counters, struct ipf_error *err)
 {
-	const struct cache_call call = {.method = "GET", .path = "/metrics", .timeout_ns = METRICS_NS};
+	const struct aside_call call = {.method = "GET", .path = "/metrics", .timeout_ns = METRICS_NS};
 	*counters = (struct cache_counters){-1, -1};
 	if (p->no_counters)
 		return 0;
-	int result = cache_client_call(p->client, p->target, &call, &p->answer, err);
+	int result = aside_client_call(p->client, p->target, &call, &p->answer, err);
 	if (result == 0 && p->answer.status == 200)
 		cache_counters_read(buffer_all(&p->answer.body), counters);
 	p->no_counters = counters->hits < 0 || counters->queries < 0;
@@ -106,7 +106,7 @@ static int read_growth(struct cache_probe *p, const struct cache_counters *befor
 			sight->counters = now.hits > before->hits ? (int64_t)(now.hits - before->hits) : 0;
 			return 0;
 		}
-		if (now.hits < 0 || cache_client_wait(p->client, COUNTED_NS, err) < 0)
+		if (now.hits < 0 || aside_client_wait(p->client, COUNTED_NS, err) < 0)
 			break;
 	}
 	return err->kind ? -1 : 0;
@@ -115,17 +115,7 @@ static int read_growth(struct cache_probe *p, const struct cache_counters *befor
 static int read_usage(struct cache_probe *p, struct cache_sight *sight, struct ipf_error *err)
 {
 	const struct response_options options = {.tokens = NULL};
-	struct slice body = buffer_all(&p->answer.body);
-	const struct record_read read = {.bytes = (int64_t)body.len};
-	struct record record;
-	record_init(&record);
-	record.status = p->answer.status;
-	record.streamed = cache_client_streams(p->client);
-	record.start_ns = record.first_byte_ns = record.end_ns = 0;
-	record.reads = &read;
-	record.reads_count = 1;
-	record.body = body;
-	if (response_parse(&p->response, &record, cache_client_options(p->client)->api, &options, err) < 0)
+	if (aside_client_parse(p->client, &p->answer, &options, &p->response, err) < 0)
 		return -1;
 	sight->prompt_tokens = p->response.input_tokens;
 	sight->usage = p->response.cached_tokens;
@@ -144,7 +134,7 @@ static int prepare(struct cache_probe *p, struct cache_sight *sight, struct ipf_
 	q.id = slice_of("\"cache-probe\"");
 	q.prompt = buffer_all(&p->prompt);
 	q.model = p->model.len ? buffer_all(&p->model) : (struct slice){0};
-	if (cache_client_prepare(p->client, &q, (struct slice){0}, &p->message, &misfit) == 0)
+	if (aside_client_prepare(p->client, &q, (struct slice){0}, &p->message, &misfit) == 0)
 		return 0;
 	snprintf(sight->why, sizeof sight->why, "%.200s", misfit.text);
 	return misfit.kind == IPF_SYSTEM ? ipf_error_memory(err) : 1;
@@ -161,7 +151,7 @@ static bool shorten(struct cache_probe *p)
 		spaces += p->prompt.data[len] == ' ';
 	p->prompt.len = len - 1;
 	buffer_byte(&p->prompt, '"');
-	cache_message_release(&p->message);
+	aside_message_release(&p->message);
 	return true;
 }
 
@@ -172,7 +162,7 @@ int cache_probe_send(struct cache_probe *p, struct cache_sight *sight, struct ip
 	int got = prepare(p, sight, err);
 	if (got)
 		return got < 0 ? -1 : 0;
-	if (read_counters(p, &before, err) < 0 || cache_client_send(p->client, p->target, &p->message, &p->answer, err) < 0)
+	if (read_counters(p, &before, err) < 0 || aside_client_send(p->client, p->target, &p->message, &p->answer, err) < 0)
 		return -1;
 	if (p->answer.status == 400 && shorten(p))
 		return cache_probe_send(p, sight, err);

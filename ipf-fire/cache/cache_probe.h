@@ -9,22 +9,22 @@
 #ifndef IPF_CACHE_PROBE_H
 #define IPF_CACHE_PROBE_H
 
-#include "cache/cache_client.h"
+#include "aside/aside_client.h"
 
 /* Cached tokens of one sending; IPF_ABSENT: unknown. */
 struct cache_sight {
 	int64_t prompt_tokens; /* by usage */
 	int64_t usage;         /* by the usage of the response */
 	int64_t counters;      /* by the growth of the server's counters */
-	char why[CACHE_WHY];   /* why there is nothing at all; "" */
+	char why[ASIDE_WHY];   /* why there is nothing at all; "" */
 };
 
 struct cache_probe;
 
 /* -1: out of memory. */
-int cache_probe_new(struct cache_probe **probe, struct cache_client *client, size_t target, struct ipf_error *err);
+int cache_probe_new(struct cache_probe **probe, struct aside_client *client, size_t target, struct ipf_error *err);
 void cache_probe_free(struct cache_probe *p); /* NULL is fine */
-/* -1: as for cache_client_call. */
+/* -1: as for aside_client_call. */
 int cache_probe_send(struct cache_probe *p, struct cache_sight *sight, struct ipf_error *err);
 
 #endif

@@ -24,17 +24,17 @@ const char *const cache_outcome_names[CACHE_OUTCOMES] = {
 
 /* The reset of one target. */
 struct reset {
-	struct cache_client *client;
+	struct aside_client *client;
 	size_t target, targets;
 	const struct api_cache_reset *used; /* the request the server knows */
-	struct cache_answer answer;
+	struct aside_answer answer;
 	struct cache_probe *probe;
 	struct cache_sight before, after;
 	bool by_usage; /* the proof, rather than by counters */
 	int tries;
 	int64_t begin_ns, took_ns;
 	enum cache_outcome outcome;
-	char why[CACHE_WHY];
+	char why[ASIDE_WHY];
 };
 
 __attribute__((format(printf, 2, 3))) static void add_why(struct reset *r, const char *format, ...)
@@ -53,7 +53,7 @@ static bool knows_path(long status)
 	return status != 404 && status != 405 && status != 501;
 }
 
-static bool is_success(const struct cache_answer *answer)
+static bool is_success(const struct aside_answer *answer)
 {
 	json_t *body = answer->body.len ? json_loadb(answer->body.data, answer->body.len, 0, NULL) : NULL;
 	bool denied = json_is_false(json_object_get(body, "success"));
@@ -80,8 +80,8 @@ static void explain(struct reset *r, const char *method, const char *path)
 
 static int call(struct reset *r, const char *method, const char *path, struct ipf_error *err)
 {
-	const struct cache_call request = {.method = method, .path = path, .timeout_ns = RESET_NS};
-	return cache_client_call(r->client, r->target, &request, &r->answer, err);
+	const struct aside_call request = {.method = method, .path = path, .timeout_ns = RESET_NS};
+	return aside_client_call(r->client, r->target, &request, &r->answer, err);
 }
 
 struct id_list {
@@ -136,7 +136,7 @@ static int call_each(struct reset *r, const struct api_cache_reset *how, struct 
 /* Tries the requests of the API until the server knows one; then only that one. 1: it said that it did. */
 static int request_reset(struct reset *r, struct ipf_error *err)
 {
-	const struct api_cache_resets *all = api_cache_resets(cache_client_options(r->client)->api);
+	const struct api_cache_resets *all = api_cache_resets(aside_client_options(r->client)->api);
 	r->why[0] = '\0';
 	r->outcome = CACHE_MISSING;
 	for (size_t i = 0; i < all->count; i++) {
@@ -226,7 +226,7 @@ static int reset_target(struct reset *r, struct ipf_error *err)
 		bool again = r->outcome == CACHE_REFUTED || r->outcome == CACHE_FAILED;
 		if (!again || r->tries == TRIES)
 			break;
-		if (cache_client_wait(r->client, PAUSE_NS, err) < 0)
+		if (aside_client_wait(r->client, PAUSE_NS, err) < 0)
 			return -1;
 	}
 	r->took_ns = clock_now() - r->begin_ns;
@@ -264,7 +264,7 @@ static json_t *proof_json(const struct reset *r)
 	return json;
 }
 
-int cache_reset(struct cache_client *client, size_t targets, enum cache_outcome *worst, char why[CACHE_WHY],
+int cache_reset(struct aside_client *client, size_t targets, enum cache_outcome *worst, char why[ASIDE_WHY],
                 json_t *proof, struct ipf_error *err)
 {
 	*worst = CACHE_VERIFIED;
@@ -277,10 +277,10 @@ int cache_reset(struct cache_client *client, size_t targets, enum cache_outcome 
 			result = ipf_error_memory(err);
 		if (result == 0 && r.outcome > *worst) {
 			*worst = r.outcome;
-			snprintf(why, CACHE_WHY, "%s", r.why);
+			snprintf(why, ASIDE_WHY, "%s", r.why);
 		}
 		cache_probe_free(r.probe);
-		cache_answer_release(&r.answer);
+		aside_answer_release(&r.answer);
 		if (result < 0)
 			return -1;
 	}

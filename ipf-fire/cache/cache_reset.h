@@ -12,7 +12,7 @@
 #ifndef IPF_CACHE_RESET_H
 #define IPF_CACHE_RESET_H
 
-#include "cache/cache_client.h"
+#include "aside/aside_client.h"
 
 enum cache_outcome {
 	CACHE_VERIFIED,   /* the prompt was in the cache, and is no longer */
@@ -26,7 +26,7 @@ extern const char *const cache_outcome_names[CACHE_OUTCOMES]; /* "verified", …
 
 /* Appends an object for each target to `proof` (ipf-records(5)). *worst: the worst outcome of all, of which `why` says
  * more. -1: interrupted, or out of memory. */
-int cache_reset(struct cache_client *client, size_t targets, enum cache_outcome *worst, char why[CACHE_WHY],
+int cache_reset(struct aside_client *client, size_t targets, enum cache_outcome *worst, char why[ASIDE_WHY],
                 json_t *proof, struct ipf_error *err);
 
 #endif

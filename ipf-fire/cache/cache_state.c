@@ -13,7 +13,7 @@ const char *const cache_choice_names[CACHE_CHOICES + 1] = {"cold", "try-cold", "
 struct cache_state {
 	struct cache_state_options o;
 	enum cache_choice declared; /* CACHE_CHOICES: nothing */
-	struct cache_client *client;
+	struct aside_client *client;
 	json_t *before, *between; /* resets */
 	json_t *warmed;           /* NULL: nothing was sent */
 };
@@ -36,13 +36,13 @@ static int open_client(struct cache_state *s, struct ipf_error *err)
 	if (!api_cache_resets(s->o.client.api)->count)
 		return ipf_error_set(err, IPF_USAGE, "the API %s has no cache_reset, which a cold cache needs (ipf-api(5))",
 		                     api_name(s->o.client.api));
-	return cache_client_open(&s->client, &s->o.client, err);
+	return aside_client_open(&s->client, &s->o.client, err);
 }
 
 static int make_cold(struct cache_state *s, struct ipf_error *err)
 {
 	enum cache_outcome outcome;
-	char why[CACHE_WHY];
+	char why[ASIDE_WHY];
 	if (open_client(s, err) < 0 || cache_reset(s->client, targets_of(s), &outcome, why, s->before, err) < 0)
 		return -1;
 	if (outcome == CACHE_MISSING)
@@ -56,7 +56,7 @@ static int make_cold(struct cache_state *s, struct ipf_error *err)
 static int try_cold(struct cache_state *s, struct ipf_error *err)
 {
 	enum cache_outcome outcome = CACHE_MISSING;
-	char why[CACHE_WHY] = "the API has no cache_reset (ipf-api(5))";
+	char why[ASIDE_WHY] = "the API has no cache_reset (ipf-api(5))";
 	bool can = api_cache_resets(s->o.client.api)->count > 0;
 	if (s->o.as_is)
 		snprintf(why, sizeof why, "%s", s->o.as_is);
@@ -135,10 +135,10 @@ int cache_state_prepare(struct cache_state **state, const struct cache_state_opt
 int cache_state_reset(struct cache_state *s, const struct cache_state_moment *moment, struct ipf_error *err)
 {
 	enum cache_outcome outcome;
-	char why[CACHE_WHY], text[160];
+	char why[ASIDE_WHY], text[160];
 	json_t *list = json_array(), *one;
 	size_t i;
-	cache_client_stop_at(s->client, moment->stop_fd);
+	aside_client_stop_at(s->client, moment->stop_fd);
 	int result = cache_reset(s->client, targets_of(s), &outcome, why, list, err);
 	json_array_foreach(list, i, one)
 	{
@@ -177,7 +177,7 @@ void cache_state_free(struct cache_state *s)
 {
 	if (!s)
 		return;
-	cache_client_close(s->client);
+	aside_client_close(s->client);
 	json_decref(s->before);
 	json_decref(s->between);
 	json_decref(s->warmed);

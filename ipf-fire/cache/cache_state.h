@@ -10,7 +10,7 @@
 #ifndef IPF_CACHE_STATE_H
 #define IPF_CACHE_STATE_H
 
-#include "cache/cache_client.h"
+#include "aside/aside_client.h"
 #include "stream/schedule.h"
 
 enum cache_choice {
@@ -24,7 +24,7 @@ enum cache_choice {
 extern const char *const cache_choice_names[CACHE_CHOICES + 1];
 
 struct cache_state_options {
-	struct cache_client_options client;
+	struct aside_client_options client;
 	enum cache_choice choice;
 	const char *file; /* the schedule; NULL: standard input */
 	const char *trace;

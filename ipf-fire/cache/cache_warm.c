@@ -41,7 +41,7 @@ static int next_arrival(struct warming *w, struct arrival_request *to)
 }
 
 /* Prepares the next prompt that was not sent yet; 1, 0 or -1. */
-static int next_message(struct warming *w, struct cache_client *client, struct cache_message *message)
+static int next_message(struct warming *w, struct aside_client *client, struct aside_message *message)
 {
 	struct arrival_request p;
 	struct ipf_error misfit = {0};
@@ -54,7 +54,7 @@ static int next_message(struct warming *w, struct cache_client *client, struct c
 		if (again)
 			continue;
 		misfit.kind = IPF_OK;
-		if (!p.request.media.data && cache_client_prepare(client, &p.request, p.context, message, &misfit) == 0)
+		if (!p.request.media.data && aside_client_prepare(client, &p.request, p.context, message, &misfit) == 0)
 			return 1;
 		if (misfit.kind == IPF_SYSTEM)
 			return ipf_error_memory(w->err);
@@ -63,7 +63,7 @@ static int next_message(struct warming *w, struct cache_client *client, struct c
 	return w->over ? 0 : got;
 }
 
-static void count(struct warming *w, const struct cache_answer *answer)
+static void count(struct warming *w, const struct aside_answer *answer)
 {
 	bool failed = answer->status < 200 || answer->status > 299;
 	w->counts->requests++;
@@ -76,15 +76,15 @@ static void count(struct warming *w, const struct cache_answer *answer)
 		snprintf(w->counts->why, sizeof w->counts->why, "%s", answer->why);
 }
 
-static void send_all(struct warming *w, struct cache_client *client, struct cache_message *message,
-                     struct cache_answer *answer)
+static void send_all(struct warming *w, struct aside_client *client, struct aside_message *message,
+                     struct aside_answer *answer)
 {
 	struct ipf_error err = {0};
 	pthread_mutex_lock(&w->lock);
 	while (next_message(w, client, message) == 1) {
 		for (size_t i = 0; i < w->o->targets && !w->over; i++) {
 			pthread_mutex_unlock(&w->lock);
-			int got = cache_client_send(client, i, message, answer, &err);
+			int got = aside_client_send(client, i, message, answer, &err);
 			pthread_mutex_lock(&w->lock);
 			if (got == 0)
 				count(w, answer);
@@ -101,11 +101,11 @@ static void send_all(struct warming *w, struct cache_client *client, struct cach
 static void *work(void *data)
 {
 	struct warming *w = data;
-	struct cache_client *client;
-	struct cache_message message = {.headers = NULL};
-	struct cache_answer answer = {.status = 0};
+	struct aside_client *client;
+	struct aside_message message = {.headers = NULL};
+	struct aside_answer answer = {.status = 0};
 	struct ipf_error err = {0};
-	if (cache_client_open(&client, &w->o->client, &err) == 0) {
+	if (aside_client_open(&client, &w->o->client, &err) == 0) {
 		send_all(w, client, &message, &answer);
 	} else {
 		pthread_mutex_lock(&w->lock);
@@ -113,9 +113,9 @@ static void *work(void *data)
 		ipf_error_set(w->err, err.kind, "%s", err.text);
 		pthread_mutex_unlock(&w->lock);
 	}
-	cache_message_release(&message);
-	cache_answer_release(&answer);
-	cache_client_close(client);
+	aside_message_release(&message);
+	aside_answer_release(&answer);
+	aside_client_close(client);
 	return NULL;
 }
 

@@ -7,10 +7,10 @@
 #ifndef IPF_CACHE_WARM_H
 #define IPF_CACHE_WARM_H
 
-#include "cache/cache_client.h"
+#include "aside/aside_client.h"
 
 struct cache_warm_options {
-	struct cache_client_options client;
+	struct aside_client_options client;
 	const char *schedule; /* a file, which is read again */
 	const char *trace;
 	size_t targets;
@@ -21,7 +21,7 @@ struct cache_warm_counts {
 	int64_t failed;
 	int64_t left_out; /* prompts with media, and those the API cannot carry */
 	int64_t took_ns;
-	char why[CACHE_WHY]; /* the first failure */
+	char why[ASIDE_WHY]; /* the first failure */
 };
 
 /* -1: interrupted, or the schedule or the trace cannot be read. */

@@ -101,6 +101,7 @@ static struct fire_options run_options(const struct calibration_run *c)
 	o.calibration = "none";
 	o.run.force = true; /* each run replaces the records of the one before */
 	o.run.first_token_timeout_ns = o.wait_ready_ns = 0;
+	o.answers = ANSWERS_FREE;
 	o.calibrate = o.exact_output = o.no_stream = o.insecure = false;
 	return o;
 }

@@ -174,7 +174,7 @@ static struct job *make_job(struct feeder *f, size_t lane, const struct arrival_
 	point_into(&job->media, &at);
 	job->turn = p->request.turn;
 	job->input_tokens = p->request.input_tokens;
-	job->output_tokens = p->request.output_tokens;
+	job->output_tokens = body_renderer_asked_tokens(f->o.renderer, &p->request);
 	job->inputs = p->request.inputs_count;
 	job->asked_outputs = body_renderer_asked_outputs(f->o.renderer, &p->request);
 	job->hang_up_ns = p->request.hang_up_ns;

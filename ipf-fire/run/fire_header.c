@@ -49,6 +49,8 @@ static int set_sending(json_t *header, const struct fire_header *n)
 	if (json_object_size(n->params))
 		bad |= json_object_set(header, "params", n->params);
 	bad |= json_object_set_new(header, "exact_output", json_boolean(o->exact_output));
+	if (o->answers == ANSWERS_RECORDED)
+		bad |= json_object_set_new(header, "answers", json_string("recorded"));
 	bad |= json_object_set_new(header, "connections", json_string(o->connections.text));
 	if (o->connections.policy.open_ahead)
 		bad |= json_object_set_new(header, "open_ahead", json_true());

@@ -2,6 +2,7 @@
 
 #include "api/answer_message.h"
 #include "api/early_end.h"
+#include "aside/answer_replay.h"
 #include "cache/cache_state.h"
 #include "cli/interrupt.h"
 #include "cli/terminal.h"
@@ -123,6 +124,7 @@ static struct body_renderer_options rendering(const struct run *r, json_t *param
 		.model = r->options->run.model,
 		.params = params,
 		.exact_output = r->options->exact_output,
+		.recorded_answers = r->options->answers == ANSWERS_RECORDED,
 		.live = r->options->run.history != HISTORY_RECORDED,
 		.streamed = r->streamed,
 		.measure_prompt = api_response(r->api, r->streamed)->text_mode == API_CUMULATIVE_WITH_PROMPT,
@@ -346,19 +348,32 @@ static int trace_model(const char *trace, char **model, struct ipf_error *err)
 	return got < 0 ? -1 : 0;
 }
 
+static struct aside_client_options aside_options(const struct run *r)
+{
+	return (struct aside_client_options){.api = r->api,
+	                                     .endpoint = &r->endpoint,
+	                                     .endpoint_options = &r->endpoint_options,
+	                                     .network_path = &r->network_path,
+	                                     .http = connections_of(r).http,
+	                                     .rendering = rendering(r, r->params),
+	                                     .model = r->model,
+	                                     .stop_fd = r->signal_fd};
+}
+
+/* --answers recorded: before anything of the run is sent, and before the cache is prepared. */
+static int check_answers(const struct run *r, struct ipf_error *err)
+{
+	const struct answer_replay_options replay = {.client = aside_options(r),
+	                                             .trace = arrival_reader_trace(r->arrivals)};
+	return r->options->answers == ANSWERS_RECORDED && !r->options->probe ? answer_replay_check(&replay, err) : 0;
+}
+
 /* --cache, as late as possible. */
 static int prepare_cache(struct run *r, struct ipf_error *err)
 {
 	const struct fire_options *o = r->options;
 	struct cache_state_options cache = {
-		.client = {.api = r->api,
-	               .endpoint = &r->endpoint,
-	               .endpoint_options = &r->endpoint_options,
-	               .network_path = &r->network_path,
-	               .http = connections_of(r).http,
-	               .rendering = rendering(r, r->params),
-	               .model = r->model,
-	               .stop_fd = r->signal_fd},
+		.client = aside_options(r),
 		.choice = o->probe ? CACHE_CHOICES : o->cache,
 		.file = r->schedule,
 		.schedule = arrival_reader_schedule(r->arrivals),
@@ -368,6 +383,7 @@ static int prepare_cache(struct run *r, struct ipf_error *err)
 	                                  : NULL,
 		.quiet = o->common.quiet,
 	};
+	cache.client.rendering.recorded_answers = false;
 	if (cache_state_needed(cache.choice, cache.schedule) && !o->run.model &&
 	    trace_model(arrival_reader_trace(r->arrivals), &r->trace_model, err) < 0)
 		return -1;
@@ -702,7 +718,8 @@ static int set_up(struct run *r, struct ipf_error *err)
 	    trace_media_open(&r->media, o->media, arrival_reader_trace(r->arrivals), err) < 0 ||
 	    check_capacity(r, err) < 0 || (r->options->wait_ready_ns && wait_ready(r, err) < 0) ||
 	    preflight_connect(&r->endpoint, &r->network_path, r->options->connect_timeout_ns, err) < 0 ||
-	    find_model(r, err) < 0 || try_timestamps(r, err) < 0 || catch_signals(r, err) < 0 || prepare_cache(r, err) < 0)
+	    find_model(r, err) < 0 || try_timestamps(r, err) < 0 || catch_signals(r, err) < 0 ||
+	    check_answers(r, err) < 0 || prepare_cache(r, err) < 0)
 		return -1;
 	if (r->options->probe && show_probe(r, err) < 0)
 		return -1;

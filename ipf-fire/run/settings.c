@@ -20,6 +20,7 @@
 
 static const char *const timestamp_names[] = {[TIMESTAMPS_KERNEL] = "kernel", [TIMESTAMPS_USER] = "user", NULL};
 static const char *const dns_names[] = {"once", "each", NULL};
+static const char *const answer_names[] = {[ANSWERS_FREE] = "free", [ANSWERS_RECORDED] = "recorded", NULL};
 
 /* ---- values with a special syntax or limits ---- */
 
@@ -111,6 +112,9 @@ static const struct option_spec specs[] = {
 	     "add a parameter to every request body, such as temperature=0 or user='\"me\"'"),
 	FIRE(OPTION_FLAG, 0, "exact-output", NULL, exact_output,
 	     "request exactly the number of output tokens in the trace, if the API has parameters for it"),
+	FIRE_CHOICE("answers", "free|recorded", answers, answer_names,
+	     "answers are the model's own, or the recorded ones of the trace token by token, if the server can replay them "
+	     "(default: free)"),
 	FIRE(OPTION_FLAG, 0, "no-stream", NULL, no_stream,
 	     "request complete responses instead of streams (the default for an API without streaming)"),
 	RUN_ROW_HISTORY(struct fire_options, run),
@@ -307,6 +311,8 @@ static int check(const struct fire_options *o, const char *schedule, struct ipf_
 		if (!header_name_is_valid(o->record_headers.items[i], strlen(o->record_headers.items[i])))
 			return ipf_error_set(err, IPF_USAGE, "--record-header: expected the name of a header, got \"%s\"",
 			                     o->record_headers.items[i]);
+	if (o->answers == ANSWERS_RECORDED && o->exact_output)
+		return ipf_error_set(err, IPF_USAGE, "--exact-output cannot be combined with --answers recorded");
 	if (o->session_header && session_tokens_check(o->session_header, err) < 0)
 		return -1;
 	return check_connections(o, err);

@@ -16,6 +16,9 @@ enum timestamp_source {
 	TIMESTAMPS_BEST, /* the kernel's if they are available */
 };
 
+/* --answers */
+enum answer_choice { ANSWERS_FREE, ANSWERS_RECORDED };
+
 struct connections_option {
 	const char *text;                /* as given to --connections, for the records */
 	struct connection_policy policy; /* including --http, --streams and --no-tls-resumption */
@@ -39,6 +42,7 @@ struct fire_options {
 	struct retry_rule retry;
 	int64_t connect_timeout_ns;
 	enum cache_choice cache;
+	enum answer_choice answers;
 	int64_t warm;    /* warm-up requests before the schedule */
 	int64_t threads; /* 0: chosen by thread_count.h */
 	int64_t spin_ns;

@@ -146,6 +146,21 @@ static int check_prompt_form(const struct prep_config *c, struct ipf_error *err)
 	return 0;
 }
 
+/* Recorded answers come from data, have their own length, and the form of prompts. */
+static int check_answer_ids(const struct prep_config *c, struct ipf_error *err)
+{
+	if (!c->answer_ids)
+		return 0;
+	if (c->prompt != PROMPT_IDS)
+		return ipf_error_set(err, IPF_USAGE, "--answer-ids: requires --prompt ids, got %s",
+		                     prompt_form_names[c->prompt]);
+	if (c->output.given && !is_dataset(&c->output))
+		return ipf_error_set(err, IPF_USAGE,
+		                     "--answer-ids: cannot be combined with --output-tokens, since answers have their "
+		                     "recorded lengths");
+	return 0;
+}
+
 static int no_batch(const char *option, struct ipf_error *err)
 {
 	return ipf_error_set(err, IPF_USAGE, "%s: cannot be combined with --batch", option);
@@ -216,7 +231,7 @@ int prep_config_check(struct prep_config *c, struct ipf_error *err)
 		return ipf_error_set(err, IPF_USAGE, "--preset: cannot be combined with --turns or --profile chat");
 	const struct distribution *turns = &c->turns.distribution;
 	c->first_turn_only = !c->turns.histogram && turns->kind == DISTRIBUTION_CONSTANT && turns->min == 1;
-	return check_limits(c, err) < 0 || check_prompt_form(c, err) < 0 ? -1 : 0;
+	return check_limits(c, err) < 0 || check_prompt_form(c, err) < 0 || check_answer_ids(c, err) < 0 ? -1 : 0;
 }
 
 int prep_config_check_all_turns(struct prep_config *c, struct ipf_error *err)
@@ -246,6 +261,8 @@ static int check_generated(const struct prep_config *c, struct ipf_error *err)
 		return refuse(c, "--turns", no_data, err);
 	if (is_dataset(&c->wait))
 		return refuse(c, "--wait", no_data, err);
+	if (c->answer_ids)
+		return refuse(c, "--answer-ids", "has no recorded answers", err);
 	if (c->sample != SAMPLE_ALL)
 		return refuse(c, c->shuffle ? "--shuffle" : "--sample", "draws its requests anyway; use --seed", err);
 	if (!isnan(c->scale) && !(traffic_mix_has_arrivals(&c->mix)))

@@ -88,6 +88,7 @@ struct prep_config {
 	const char *tokenizer;
 	struct chat_template template;
 	enum prompt_form prompt;
+	bool answer_ids; /* write recorded answers as token ids */
 	struct media_options media;
 	const char *media_file, *media_root; /* NULL: by the names of the output and of the data */
 	enum on_error on_error;

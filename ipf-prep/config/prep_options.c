@@ -233,6 +233,8 @@ static const struct option_spec specs[] = {
            "with --batch: add a synthetic query of a length drawn from DIST, for which the inputs are ranked"),
 	CHOICE("prompt", "messages|text|ids|none", prompt, prompt_form_names,
            "write prompts as chat messages (default), one text, token ids, or only their length"),
+	O(OPTION_FLAG, 0, "answer-ids", NULL, answer_ids,
+      "with --prompt ids: write the token ids of recorded answers, for ipf-fire --answers recorded"),
 
 	OPTION_HEADING("Images, audio and video"),
 	PARSED(

@@ -389,12 +389,13 @@ static struct slice write_blocks(struct trace_renderer *r, const struct draft_bl
 
 /* ---- the answer ---- */
 
-/* The tokens to request; *answer is the recorded answer for later turns of a session in their context. */
+/* The tokens to request; *answer is the recorded answer, for later turns of a session in their context and for
+ * --answer-ids. */
 static int64_t fit_output(struct trace_renderer *r, struct draft *d, size_t turn, struct slice *answer)
 {
 	const struct prep_config *config = r->config;
 	struct draft_request *request = &d->requests[turn];
-	*answer = d->chain && request->answer.len > 0 ? request->answer : (struct slice){0};
+	*answer = (d->chain || config->answer_ids) && request->answer.len > 0 ? request->answer : (struct slice){0};
 	if (config->batch.given || request->batch)
 		return IPF_ABSENT;
 	if (config->format->kind == SOURCE_GENERATED) {
@@ -692,13 +693,21 @@ static int check_lengths(const struct draft *d, const struct trace_request *out,
 	                     (long long)d->number, (long long)out->input_tokens, (long long)out->output_tokens);
 }
 
-/* The answer the next turn has in its context, in the form of its prompt. */
+/* The answer the next turn has in its context, in the form of its prompt. With --answer-ids, that of any prompt of
+ * token ids, and the request asks for its length. */
 static void write_answer(struct trace_renderer *r, struct slice answer, struct trace_request *out)
 {
-	if (!out->prompt_token_ids.data)
+	const bool ids = out->prompt_token_ids.data, recorded = r->config->answer_ids && ids;
+	if (!out->context_session && !recorded)
+		return;
+	if (!ids)
 		out->answer = quoted(&r->answer, answer);
 	else if (answer.len)
 		out->answer_token_ids = flat_answer_ids(&r->flat, r->config->tokens, answer, &r->answer);
+	else if (recorded)
+		selection_counts_inexact(r->counts, "no recorded answer for ipf-fire --answers recorded");
+	if (recorded && answer.len)
+		out->output_tokens = (int64_t)r->flat.ids.count;
 }
 
 static void copy_times(const struct draft_request *request, struct trace_request *out)
@@ -733,8 +742,7 @@ int trace_renderer_write(struct trace_renderer *r, struct draft *d, struct ipf_e
 		out.context_session = d->chain && (out.messages.data || out.prompt_token_ids.data);
 		out.input_tokens = context + now;
 		out.output_tokens = fit_output(r, d, turn, &answer);
-		if (out.context_session)
-			write_answer(r, answer, &out);
+		write_answer(r, answer, &out);
 		copy_times(request, &out);
 		out.wait_ns = pick_wait(r, d, turn, out.turn);
 		out.blocks = write_blocks(r, &blocks);

@@ -281,6 +281,15 @@ static void give_cache(json_t *info, const struct run_data *run)
 	json_decref(resets);
 }
 
+/* Where requests went, and what they asked for. */
+static void give_requests(json_t *info, json_t *header, json_t *records)
+{
+	copy(info, "target", json_object_get(records, "target"));
+	copy(info, "api", json_object_get(header, "api"));
+	copy(info, "model", json_object_get(records, "model"));
+	copy(info, "answers", json_object_get(records, "answers"));
+}
+
 /* The stages' use of the trace's sessions; NULL: none. */
 static json_t *session_stages(const struct run_data *run)
 {
@@ -339,9 +348,7 @@ json_t *run_info_json(const struct run_data *run, bool reproducible)
 	give(info, "groups", group_counts(run));
 	if (run->part_count > 1)
 		json_object_set_new(info, "pooled", json_string(run->shards ? "shards" : "repeats"));
-	copy(info, "target", json_object_get(records, "target"));
-	copy(info, "api", json_object_get(header, "api"));
-	copy(info, "model", json_object_get(records, "model"));
+	give_requests(info, header, records);
 	copy(info, "tokenizer", json_object_get(header, "tokenizer"));
 	copy(info, "itl", json_object_get(header, "itl"));
 	copy(info, "seed", json_object_get(schedule, "seed"));

@@ -181,6 +181,7 @@ void section_run(const struct telling *t)
 	tell_trace(t);
 	tell_plain(t, "schedule", "run/schedule");
 	tell_cache(t);
+	tell(t, "answers", json_at(t->report, "run"), "{answers!}, given to the server token by token");
 	tell_when(t);
 	tell_notes(t);
 	tell_event_times(t)->media = IN_TEXT;

@@ -60,7 +60,7 @@ int api_response_type(const struct api *api, bool streamed);
 
 /* Response headers to keep in the records (lower case); i = 0, 1, … until NULL. */
 const char *api_response_header(const struct api *api, size_t i);
-/* Borrowed: the "request" object with headers, auth, body, stream, whole, exact_output and params. */
+/* Borrowed: the "request" object with headers, auth, body, stream, whole, exact_output, recorded_answers and params. */
 json_t *api_request(const struct api *api);
 /* Borrowed: the whole descriptor. */
 json_t *api_json(const struct api *api);

@@ -83,7 +83,11 @@ static int check_templates(struct descriptor_place at, const struct api_grpc *g,
 	static const struct {
 		const char *name;
 		bool whole, streamed;
-	} parts[] = {{"body", true, true}, {"stream", false, true}, {"whole", true, false}, {"exact_output", true, true}};
+	} parts[] = {{"body", true, true},
+	             {"stream", false, true},
+	             {"whole", true, false},
+	             {"exact_output", true, true},
+	             {"recorded_answers", true, true}};
 	char inside[40];
 	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
 		for (int streamed = 0; streamed < 2; streamed++) {

@@ -39,6 +39,7 @@ static const struct {
 	{"previous", ANYWHERE},
 	{"tools", ANYWHERE},
 	{"output_tokens", ANYWHERE},
+	{"answer_token_ids", ANYWHERE},
 	{"input_tokens", ANYWHERE},
 	{"session", ANYWHERE},
 	{"agent", ANYWHERE},
@@ -229,11 +230,12 @@ static int check_headers(struct descriptor_place at, json_t *headers, struct ipf
 
 int api_request_check(struct descriptor_place at, json_t *request, struct ipf_error *err)
 {
-	static const char *const known[] = {"headers",      "auth",   "body",          "stream",   "whole",
-	                                    "exact_output", "params", "outputs_limit", "encoding", NULL};
+	static const char *const known[] = {
+		"headers",          "auth",   "body",          "stream",   "whole", "exact_output",
+		"recorded_answers", "params", "outputs_limit", "encoding", NULL};
 	static const char *const auth_known[] = {"header", "prefix", "env", NULL}, *const sign_known[] = {"sign", "service",
 	                                                                                                  NULL};
-	static const char *const templates[] = {"body", "stream", "whole", "exact_output", NULL};
+	static const char *const templates[] = {"body", "stream", "whole", "exact_output", "recorded_answers", NULL};
 	if (!json_is_object(request))
 		return descriptor_wrong(descriptor_inside(at, NULL), "request", err, "an object", request);
 	if (descriptor_only_members(at, request, known, err) < 0 ||

@@ -84,7 +84,7 @@ void trace_request_init(struct trace_request *request)
 {
 	fields_init(fields, FIELDS, request);
 	request->tags = (struct slice){0};
-	request->inputs_count = IPF_ABSENT;
+	request->inputs_count = request->answer_tokens = IPF_ABSENT;
 	request->context_session = false;
 }
 
@@ -146,8 +146,8 @@ static int check_context(const struct trace_request *request, struct ipf_error *
 	const bool ids = request->prompt_token_ids.data;
 	if (request->context_session && (!request->session.data || (!request->messages.data && !ids)))
 		return ipf_error_set(err, IPF_INPUT, "context: \"session\" requires session, and messages or prompt_token_ids");
-	if (request->answer_token_ids.data && (!ids || !request->context_session))
-		return ipf_error_set(err, IPF_INPUT, "answer_token_ids: requires prompt_token_ids and the context \"session\"");
+	if (request->answer_token_ids.data && !ids)
+		return ipf_error_set(err, IPF_INPUT, "answer_token_ids: requires prompt_token_ids");
 	if (request->answer.data && ids && request->context_session)
 		return ipf_error_set(err, IPF_INPUT, "answer: that of a turn of token ids is answer_token_ids");
 	return 0;
@@ -177,6 +177,9 @@ int trace_request_parse(struct jdoc *doc, struct slice line, bool lengths_only, 
 	request->context_session = jdoc_text_is(doc, context, "session");
 	if (!jdoc_is_null(doc, context) && !request->context_session)
 		return jdoc_expected(doc, context, "context", "\"session\"", err);
+	request->answer_tokens = request->answer_token_ids.data
+	                             ? jdoc_count(doc, jdoc_get(doc, JDOC_ROOT, "answer_token_ids"))
+	                             : IPF_ABSENT;
 	if (check_context(request, err) < 0 || check_recorded(request, err) < 0)
 		return -1;
 	if (check_inputs(doc, request, err) < 0)

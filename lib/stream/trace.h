@@ -43,6 +43,7 @@ struct trace_request {
 	struct slice body;             /* map: members of its body, the same */
 	struct slice answer;           /* text: the recorded answer, which the next turn's context contains */
 	struct slice answer_token_ids; /* list of integers: the same, of a request with prompt_token_ids */
+	int64_t answer_tokens;         /* its length; absent without it. Parsing sets it. */
 	bool context_session;          /* "context":"session": the prompt has only the new messages since the previous
 	                                * turn */
 };

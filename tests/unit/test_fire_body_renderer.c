@@ -201,6 +201,61 @@ static void test_the_answer_of_a_canary_ends_by_itself(void **state)
 	json_decref(c.options.params);
 }
 
+static const char replay_api[] = "{\"body\":{\"ids\":\"$prompt_token_ids\",\"params\":{\"max\":\"$output_tokens\"}},"
+								 "\"recorded_answers\":{\"params\":{\"given\":\"$answer_token_ids\"}}}";
+
+static struct trace_request ids(const char *answer, int64_t tokens)
+{
+	struct trace_request q;
+	trace_request_init(&q);
+	q.prompt_token_ids = text("[1,2]");
+	q.answer_token_ids = answer ? text(answer) : (struct slice){0};
+	q.answer_tokens = answer ? tokens : IPF_ABSENT;
+	return q;
+}
+
+static void test_recorded_answers(void **state)
+{
+	struct case_ c = {.request = replay_api, .options = {.recorded_answers = true}, .q = ids("[7,8,9]", 3)};
+	(void)state;
+	assert_body(&c, "{\"ids\":[1,2],\"params\":{\"max\":3,\"given\":[7,8,9]}}");
+	c.options.recorded_answers = false;
+	assert_body(&c, "{\"ids\":[1,2],\"params\":{}}");
+	c.options.recorded_answers = true;
+	c.q = ids(NULL, 0);
+	c.q.output_tokens = 64;
+	c.q.tags = text("{\"canary\":{\"kind\":\"copy\",\"answer\":\"A\"}}");
+	assert_body(&c, "{\"ids\":[1,2],\"params\":{\"max\":64}}");
+}
+
+static void test_recorded_answers_that_cannot_be(void **state)
+{
+	struct {
+		const char *answer;
+		int64_t tokens, asked;
+		const char *why;
+	} cases[] = {{NULL, 0, 3, "answer_token_ids: missing"},
+	             {"[]", 0, IPF_ABSENT, "answer_token_ids: expected at least one"},
+	             {"[7,8]", 2, 3, "output_tokens: expected 2, the length of answer_token_ids, got 3"}};
+	const struct body_renderer_options options = {.recorded_answers = true};
+	struct ipf_error err = {0};
+	struct body_renderer *r = make(replay_api, &options, &err);
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct trace_request q = ids(cases[i].answer, cases[i].tokens);
+		q.output_tokens = cases[i].asked;
+		ipf_error_clear(&err);
+		assert_int_equal(body_renderer_check(r, &q, &err), -1);
+		assert_int_equal(err.kind, IPF_INPUT);
+		assert_non_null(strstr(err.text, cases[i].why));
+	}
+	body_renderer_free(r);
+	ipf_error_clear(&err);
+	assert_null(make(chat_api, &options, &err));
+	assert_int_equal(err.kind, IPF_USAGE);
+	assert_string_equal(err.text, "--answers recorded: this API has no parameter for a given answer");
+}
+
 static void test_parameters_that_take_from_the_request(void **state)
 {
 	struct case_ c = {.request = completions_api, .options = {.params = json_object()}, .q = chat("[]")};
@@ -421,6 +476,8 @@ int main(void)
 		cmocka_unit_test(test_the_command_line_s_model_wins),
 		cmocka_unit_test(test_exact_output_and_parameters),
 		cmocka_unit_test(test_the_answer_of_a_canary_ends_by_itself),
+		cmocka_unit_test(test_recorded_answers),
+		cmocka_unit_test(test_recorded_answers_that_cannot_be),
 		cmocka_unit_test(test_parameters_that_take_from_the_request),
 		cmocka_unit_test(test_parameters_that_are_none),
 		cmocka_unit_test(test_templates_nest_and_escape),

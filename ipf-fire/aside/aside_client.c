@@ -1,4 +1,4 @@
-#include "cache/cache_client.h"
+#include "aside/aside_client.h"
 
 #include "clock.h"
 #include "job/agent_names.h"
@@ -12,15 +12,15 @@
 #define ANSWER_MAX (16 << 20)
 #define SEND_NS    (120 * NS_PER_S)
 
-struct cache_client {
-	struct cache_client_options o;
+struct aside_client {
+	struct aside_client_options o;
 	struct endpoint_options endpoint_options; /* as the run's, for whole responses if the API has them */
 	struct endpoint endpoint;
 	struct body_renderer *renderer;
 	CURL *easy;
 };
 
-static bool must_stop(const struct cache_client *c)
+static bool must_stop(const struct aside_client *c)
 {
 	struct pollfd fd = {.fd = c->o.stop_fd, .events = POLLIN};
 	return c->o.stop_fd >= 0 && poll(&fd, 1, 0) > 0;
@@ -28,7 +28,7 @@ static bool must_stop(const struct cache_client *c)
 
 static int stopped(struct ipf_error *err)
 {
-	return ipf_error_set(err, IPF_SYSTEM, "interrupted while the cache was prepared");
+	return ipf_error_set(err, IPF_SYSTEM, "interrupted while the server was prepared");
 }
 
 static size_t keep(char *data, size_t size, size_t count, void *user)
@@ -46,7 +46,7 @@ static int look_for_stop(void *user, curl_off_t a, curl_off_t b, curl_off_t c, c
 	return must_stop(user);
 }
 
-static CURL *open_handle(struct cache_client *c)
+static CURL *open_handle(struct aside_client *c)
 {
 	CURL *easy = curl_easy_init();
 	if (!easy)
@@ -62,10 +62,10 @@ static CURL *open_handle(struct cache_client *c)
 	return easy;
 }
 
-int cache_client_open(struct cache_client **client, const struct cache_client_options *options, struct ipf_error *err)
+int aside_client_open(struct aside_client **client, const struct aside_client_options *options, struct ipf_error *err)
 {
 	*client = NULL;
-	struct cache_client *c = calloc(1, sizeof *c);
+	struct aside_client *c = calloc(1, sizeof *c);
 	if (!c)
 		return ipf_error_memory(err);
 	c->o = *options;
@@ -79,14 +79,14 @@ int cache_client_open(struct cache_client **client, const struct cache_client_op
 	    body_renderer_new(&c->renderer, api_request(options->api), &c->o.rendering, err) < 0 ||
 	    (options->model && body_renderer_set_default_model(c->renderer, options->model, err) < 0) ||
 	    (!(c->easy = open_handle(c)) && ipf_error_memory(err) < 0)) {
-		cache_client_close(c);
+		aside_client_close(c);
 		return -1;
 	}
 	*client = c;
 	return 0;
 }
 
-void cache_client_close(struct cache_client *c)
+void aside_client_close(struct aside_client *c)
 {
 	if (!c)
 		return;
@@ -96,34 +96,29 @@ void cache_client_close(struct cache_client *c)
 	free(c);
 }
 
-void cache_answer_release(struct cache_answer *answer)
+void aside_answer_release(struct aside_answer *answer)
 {
 	buffer_release(&answer->body);
 }
 
-bool cache_client_streams(const struct cache_client *c)
-{
-	return c->endpoint_options.streamed;
-}
-
-const struct cache_client_options *cache_client_options(const struct cache_client *c)
+const struct aside_client_options *aside_client_options(const struct aside_client *c)
 {
 	return &c->o;
 }
 
-void cache_client_stop_at(struct cache_client *c, int fd)
+void aside_client_stop_at(struct aside_client *c, int fd)
 {
 	c->o.stop_fd = fd;
 }
 
-int cache_client_wait(struct cache_client *c, int64_t ns, struct ipf_error *err)
+int aside_client_wait(struct aside_client *c, int64_t ns, struct ipf_error *err)
 {
 	struct pollfd fd = {.fd = c->o.stop_fd, .events = POLLIN};
 	int got = poll(&fd, c->o.stop_fd >= 0 ? 1 : 0, (int)(ns / NS_PER_MS));
 	return got > 0 ? stopped(err) : 0;
 }
 
-static void set_method(CURL *easy, const struct cache_call *call)
+static void set_method(CURL *easy, const struct aside_call *call)
 {
 	bool get = !strcmp(call->method, "GET");
 	curl_easy_setopt(easy, CURLOPT_HTTPGET, 1L);
@@ -134,7 +129,7 @@ static void set_method(CURL *easy, const struct cache_call *call)
 	curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, get ? NULL : call->method);
 }
 
-static void clear(struct cache_answer *answer)
+static void clear(struct aside_answer *answer)
 {
 	buffer_clear(&answer->body);
 	answer->status = 0;
@@ -147,8 +142,8 @@ struct destination {
 	struct curl_slist *headers;
 };
 
-static int perform(struct cache_client *c, const struct destination *to, const struct cache_call *call,
-                   struct cache_answer *answer, struct ipf_error *err)
+static int perform(struct aside_client *c, const struct destination *to, const struct aside_call *call,
+                   struct aside_answer *answer, struct ipf_error *err)
 {
 	struct curl_slist *pinned = c->o.endpoint->targets[to->target].resolve;
 	CURL *easy = c->easy;
@@ -169,7 +164,7 @@ static int perform(struct cache_client *c, const struct destination *to, const s
 	return code == CURLE_ABORTED_BY_CALLBACK ? stopped(err) : 0;
 }
 
-int cache_client_call(struct cache_client *c, size_t target, const struct cache_call *call, struct cache_answer *answer,
+int aside_client_call(struct aside_client *c, size_t target, const struct aside_call *call, struct aside_answer *answer,
                       struct ipf_error *err)
 {
 	clear(answer);
@@ -180,7 +175,7 @@ int cache_client_call(struct cache_client *c, size_t target, const struct cache_
 }
 
 /* The URL of a target, of those that endpoint_address appended. */
-static const char *url_of(const struct cache_client *c, const struct buffer *urls, size_t target)
+static const char *url_of(const struct aside_client *c, const struct buffer *urls, size_t target)
 {
 	const char *url = urls->data;
 	if (!c->endpoint.url_varies)
@@ -190,7 +185,7 @@ static const char *url_of(const struct cache_client *c, const struct buffer *url
 	return url;
 }
 
-static int prepare(struct cache_client *c, const struct trace_request *q, struct cache_message *m,
+static int prepare(struct aside_client *c, const struct trace_request *q, struct aside_message *m,
                    struct ipf_error *err)
 {
 	struct agent_names names = {0};
@@ -208,21 +203,22 @@ static int prepare(struct cache_client *c, const struct trace_request *q, struct
 	return result;
 }
 
-int cache_client_prepare(struct cache_client *c, const struct trace_request *request, struct slice context,
-                         struct cache_message *m, struct ipf_error *err)
+int aside_client_prepare(struct aside_client *c, const struct trace_request *request, struct slice context,
+                         struct aside_message *m, struct ipf_error *err)
 {
 	struct trace_request short_request = *request;
-	short_request.output_tokens = 1;
-	cache_message_release(m);
+	if (!c->o.rendering.recorded_answers)
+		short_request.output_tokens = 1;
+	aside_message_release(m);
 	return body_renderer_render(c->renderer, &short_request, context, &m->body, err) < 0
 	           ? -1
 	           : prepare(c, &short_request, m, err);
 }
 
-int cache_client_send(struct cache_client *c, size_t target, const struct cache_message *m, struct cache_answer *answer,
+int aside_client_send(struct aside_client *c, size_t target, const struct aside_message *m, struct aside_answer *answer,
                       struct ipf_error *err)
 {
-	const struct cache_call call = {.method = c->endpoint.method, .body = buffer_all(&m->body), .timeout_ns = SEND_NS};
+	const struct aside_call call = {.method = c->endpoint.method, .body = buffer_all(&m->body), .timeout_ns = SEND_NS};
 	clear(answer);
 	return perform(
 		c,
@@ -230,10 +226,26 @@ int cache_client_send(struct cache_client *c, size_t target, const struct cache_
 		&call, answer, err);
 }
 
-void cache_message_release(struct cache_message *m)
+int aside_client_parse(const struct aside_client *c, const struct aside_answer *answer,
+                       const struct response_options *options, struct response *response, struct ipf_error *err)
+{
+	struct slice body = buffer_all(&answer->body);
+	const struct record_read read = {.bytes = (int64_t)body.len};
+	struct record record;
+	record_init(&record);
+	record.status = answer->status;
+	record.streamed = c->endpoint_options.streamed;
+	record.start_ns = record.first_byte_ns = record.end_ns = 0;
+	record.reads = &read;
+	record.reads_count = 1;
+	record.body = body;
+	return response_parse(response, &record, c->o.api, options, err);
+}
+
+void aside_message_release(struct aside_message *m)
 {
 	buffer_release(&m->body);
 	buffer_release(&m->urls);
 	curl_slist_free_all(m->headers);
-	*m = (struct cache_message){.headers = NULL};
+	*m = (struct aside_message){.headers = NULL};
 }
