@@ -8,6 +8,7 @@
 #include "measure/history_tokens.h"
 #include "stream/request_check.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,12 +72,13 @@ static struct slice inside_quotes(struct slice text)
 	return text.len < 2 ? (struct slice){0} : (struct slice){text.data + 1, text.len - 2};
 }
 
-/* A canary's answer that the limit of its length ended before it said anything is not judged: a model may have spent
+/* Several choices are not judged, as their texts are one. A canary's answer that the limit of its length ended before it
+ * said anything is not judged: a model may have spent
  * it on reasoning. */
 static enum canary_verdict judge(const struct answer_check *c, const struct response *r, const struct result *row)
 {
 	const struct slice text = canary_trim(buffer_all(&r->text));
-	if (!text.len && slice_is(inside_quotes(row->finish), "length"))
+	if (r->choices > 1 || (!text.len && slice_is(inside_quotes(row->finish), "length")))
 		return CANARY_UNDECIDED;
 	return canary_judge(c->expected.kind, buffer_all(&c->expected.answer), text);
 }
@@ -171,9 +173,10 @@ static void compare_tokens(const struct first_answer *first, const struct respon
 	if (!first->tokens_count || !r->tokens_count)
 		return;
 	row->differs_at_token = (int64_t)k;
-	if (k < first->tokens_count && k < r->tokens_count && first->tokens[k].lead <= ANSWER_NEAR_TIE &&
-	    r->tokens[k].lead <= ANSWER_NEAR_TIE)
-		row->compared = slice_of("\"near-tie\"");
+	if (k >= first->tokens_count || k >= r->tokens_count || isnan(first->tokens[k].lead) || isnan(r->tokens[k].lead))
+		return;
+	const bool tie = first->tokens[k].lead <= ANSWER_NEAR_TIE && r->tokens[k].lead <= ANSWER_NEAR_TIE;
+	row->compared = slice_of(tie ? "\"near-tie\"" : "\"clear\"");
 }
 
 static void compare(const struct first_answer *first, const struct response *r, struct result *row)

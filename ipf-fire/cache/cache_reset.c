@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RESET_NS (60 * NS_PER_S)
+#define RESET_NS (30 * NS_PER_S)
 #define PAUSE_NS (500 * NS_PER_MS)
 #define TRIES    6
 #define SEEN     64 /* fewer cached tokens can be those of a chat template */
@@ -214,7 +214,7 @@ static int reset_target(struct reset *r, struct ipf_error *err)
 {
 	if (request_reset(r, err) < 0)
 		return -1;
-	if (r->outcome == CACHE_MISSING)
+	if (r->outcome == CACHE_MISSING || (r->outcome == CACHE_FAILED && !r->answer.status))
 		return 0;
 	if (prepare_proof(r, err) < 0)
 		return -1;
@@ -223,7 +223,8 @@ static int reset_target(struct reset *r, struct ipf_error *err)
 		int said = request_reset(r, err);
 		if (said < 0 || (said && look(r, err) < 0))
 			return -1;
-		bool again = r->outcome == CACHE_REFUTED || r->outcome == CACHE_FAILED;
+		/* A server that does not answer is not asked again. */
+		bool again = r->outcome == CACHE_REFUTED || (r->outcome == CACHE_FAILED && r->answer.status);
 		if (!again || r->tries == TRIES)
 			break;
 		if (aside_client_wait(r->client, PAUSE_NS, err) < 0)

@@ -3,14 +3,6 @@
 #include "stats/exact_shares.h"
 #include "verdict/verdict.h"
 
-#include <string.h>
-
-static bool have_one_trace(const struct run_data *const runs[SIDES])
-{
-	const char *base = runs[SIDE_BASE]->schedule.trace_sha256;
-	return base[0] && strcmp(base, runs[SIDE_NEW]->schedule.trace_sha256) == 0;
-}
-
 struct compared_answers compare_answers(const struct run_data *const runs[SIDES])
 {
 	const struct answer_health *health[SIDES];
@@ -20,16 +12,16 @@ struct compared_answers compare_answers(const struct run_data *const runs[SIDES]
 		const int64_t *judged = health[s]->phases[ANSWERS_LOAD].judged;
 		a.canaries[s] = judged[RESULT_RIGHT] + judged[RESULT_WRONG];
 		a.wrong[s] = judged[RESULT_WRONG];
-		a.other_marks[s] = health[s]->other_marks;
+		a.other_marks[s] = answer_health_mixed(health[s]).answers;
 	}
 	a.known = a.canaries[SIDE_BASE] > 0 && a.canaries[SIDE_NEW] > 0;
 	if (!a.known)
 		return a;
-	int64_t worse = 0, better = 0;
-	a.paired = have_one_trace(runs) && answer_health_pairs(health[SIDE_BASE], health[SIDE_NEW], &worse, &better) > 0;
+	const struct answer_pairs p = answer_health_between(health[SIDE_BASE], health[SIDE_NEW]);
+	a.paired = p.pairs > 0;
 	if (a.paired) {
-		a.p_worse = share_sign_p(worse, better);
-		a.p_better = share_sign_p(better, worse);
+		a.p_worse = share_sign_p(p.worse, p.better);
+		a.p_better = share_sign_p(p.better, p.worse);
 		return a;
 	}
 	a.p_worse = share_fisher_p(a.wrong[SIDE_BASE], a.canaries[SIDE_BASE], a.wrong[SIDE_NEW], a.canaries[SIDE_NEW]);

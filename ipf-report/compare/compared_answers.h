@@ -1,5 +1,5 @@
 /* Does the new side answer more canaries wrong than the base? Runs of one trace are compared canary by canary, by the
- * first answer under load in the last run of each side (exact test of McNemar); others by their shares (Fisher). */
+ * shares of its first answers under load in all runs (exact sign test); others by all their answers (Fisher). */
 #ifndef COMPARE_COMPARED_ANSWERS_H
 #define COMPARE_COMPARED_ANSWERS_H
 

@@ -578,6 +578,8 @@ static int build_objectives(struct figures *f, const struct row_selection *sel, 
 		int64_t rows = 0, met = 0;
 		for_rows(sel, row)
 		{
+			if (row->check < RESULT_CHECKS)
+				continue;
 			a->unmeasured += (row->marks.unmeasured >> i) & 1;
 			a->absent += (row->marks.absent >> i) & 1;
 			rows += !verdict_uncounted(row->error) && !((row->marks.unmeasured >> i) & 1);

@@ -13,6 +13,7 @@ void picked_rows_add(struct picked_rows *rows, const struct row *row)
 	rows->list[rows->count++] = (struct picked_row){.at = row->at,
 	                                                .ok = row->ok,
 	                                                .wrong = !row->ok && !verdict_uncounted(row->error),
+	                                                .checked = row->check < RESULT_CHECKS,
 	                                                .whole = row->not_streamed != RESULT_STREAMED};
 }
 
@@ -73,7 +74,7 @@ int row_samples_column(const struct picked_rows *rows, enum row_column column, s
 		return -1;
 	for (size_t i = 0; i < rows->count; i++) {
 		int64_t value = column_value(values, rows->list[i].at);
-		if (rows->list[i].ok && value != IPF_ABSENT)
+		if (rows->list[i].ok && !rows->list[i].checked && value != IPF_ABSENT)
 			to[count++] = (double)value;
 	}
 	s->count = count;

@@ -4,7 +4,7 @@
  *     for each row that counts: picked_rows_add(&rows, row);
  *     if (rows.failed) …                                           // out of memory
  *     row_samples_metric(&rows, METRIC_TTFT, FROM_DUE, &samples, &infinite);
- *     row_samples_column(&rows, ROW_OUTPUT_TOKENS, &samples);      // of successful requests
+ *     row_samples_column(&rows, ROW_OUTPUT_TOKENS, &samples);      // of successful requests without checked ones
  *     picked_rows_release(&rows);
  *
  * Samples keep the order of the rows. All functions replace the values of `samples`; -1: out of memory.
@@ -21,6 +21,7 @@ struct picked_row {
 	int64_t at;     /* in the columns */
 	bool ok, wrong; /* wrong: neither ok nor disconnected on purpose */
 	bool whole;     /* the answer was not streamed: one event */
+	bool checked;   /* its latencies and lengths count nowhere (stream/request_check.h) */
 };
 
 struct picked_rows {

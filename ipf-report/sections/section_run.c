@@ -59,7 +59,7 @@ static void tell_trace(const struct telling *t)
 static void tell_cache(const struct telling *t)
 {
 	tell(t, "prefix cache", json_at(t->report, "run"),
-	     "{cache!}[; reset by {cache_reset/0/request!}, {cache_reset/0/outcome!}][ by {cache_reset/0/proof!}: of "
+	     "declared {cache!}[; reset by {cache_reset/0/request!}, {cache_reset/0/outcome!}][ by {cache_reset/0/proof!}: of "
 	     "{cache_reset/0/before#} cached tokens of a probe, {cache_reset/0/after#} were left][; {cache_warm/requests#} "
 	     "requests filled it]");
 }

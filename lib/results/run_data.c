@@ -306,6 +306,7 @@ static int add_row(struct run_data *run, const struct result *result, struct sli
 	if (result_check(result) != RESULT_CHECKS) {
 		counted = *result;
 		result_forget_latencies(&counted);
+		counted.tags = (struct slice){0}; /* each canary has one of its own */
 		result = &counted;
 	}
 	struct slo_marks marks;

@@ -100,10 +100,8 @@ int slo_judge(const struct slo *slo, const struct result *result, struct jdoc *d
 	bool own[METRIC_COUNT + 1] = {false}; /* the last one: any of them */
 	enum attained worst = result->ok ? MET : MISSED;
 	*marks = (struct slo_marks){0};
-	if (result_check(result) != RESULT_CHECKS) {
-		marks->absent = slo->count < 32 ? (UINT32_C(1) << slo->count) - 1 : UINT32_MAX;
-		return slo->per_request || result->slo.data ? SLO_LEFT_OUT : SLO_NONE;
-	}
+	if (result_check(result) != RESULT_CHECKS)
+		return SLO_NONE;
 	if (result->slo.data && judge_own(result, doc, own, &worst, err) < 0)
 		return -1;
 	for (int i = 0; i < slo->count; i++) {

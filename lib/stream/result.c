@@ -288,7 +288,7 @@ enum result_output result_output_check(const struct result *result)
 
 const char *const result_check_names[RESULT_CHECKS] = {"copy", "recall", "arithmetic", "json", "list", "repeat"};
 const char *const result_judged_names[RESULT_JUDGEMENTS] = {"right", "wrong", "undecided"};
-const char *const result_compared_names[RESULT_COMPARISONS] = {"same", "differs", "near-tie"};
+const char *const result_compared_names[RESULT_COMPARISONS] = {"same", "differs", "near-tie", "clear"};
 
 enum result_check result_check(const struct result *result)
 {

@@ -181,8 +181,9 @@ enum result_check result_check(const struct result *result);
 enum result_judged { RESULT_RIGHT, RESULT_WRONG, RESULT_UNDECIDED, RESULT_JUDGEMENTS };
 extern const char *const result_judged_names[RESULT_JUDGEMENTS];
 enum result_judged result_judged(const struct result *result); /* RESULT_JUDGEMENTS: not judged */
-/* With the first answer to the same request. NEAR_TIE: at the first difference both tokens were nearly as likely. */
-enum result_compared { RESULT_SAME, RESULT_DIFFERS, RESULT_NEAR_TIE, RESULT_COMPARISONS };
+/* With the first answer to the same request. NEAR_TIE: at the first difference both tokens were nearly as likely.
+ * CLEAR: they were not. DIFFERS: log probabilities are not known. */
+enum result_compared { RESULT_SAME, RESULT_DIFFERS, RESULT_NEAR_TIE, RESULT_CLEAR, RESULT_COMPARISONS };
 extern const char *const result_compared_names[RESULT_COMPARISONS];
 enum result_compared result_compared(const struct result *result); /* RESULT_COMPARISONS: not compared */
 

@@ -1,7 +1,9 @@
 #include "verdict/answer_health.h"
 
 #include "absent.h"
+#include "hash_index.h"
 #include "stats/exact_shares.h"
+#include "text_hash.h"
 #include "verdict/verdict_limits.h"
 
 #include <stdlib.h>
@@ -11,19 +13,9 @@ const char *const answer_phase_names[ANSWER_PHASES] = {"before", "load", "after"
 
 /* ---- counting ---- */
 
-static void forget_pairs(struct answer_health *a)
-{
-	seen_numbers_release(&a->alone);
-	seen_numbers_release(&a->alone_wrong);
-	seen_numbers_release(&a->load);
-	seen_numbers_release(&a->load_wrong);
-}
-
 int answer_health_part(struct answer_health *a, const struct schedule *schedule)
 {
 	const size_t count = schedule ? schedule->count : 0;
-	if (!schedule || !schedule->shards) /* a repeat of the run has pairs of its own */
-		forget_pairs(a);
 	unsigned char *phases = realloc(a->phase_of, count ? count : 1);
 	if (!phases)
 		return -1;
@@ -39,6 +31,8 @@ int answer_health_part(struct answer_health *a, const struct schedule *schedule)
 	}
 	a->phase_of = phases;
 	a->stages = count;
+	a->part++;
+	a->trace = schedule ? text_hash_mixed(slice_of(schedule->trace_sha256)) : 0;
 	return 0;
 }
 
@@ -49,22 +43,64 @@ static enum answer_phase phase_of(const struct answer_health *a, const struct re
 	                                        : ANSWERS_LOAD;
 }
 
-/* The first answer alone and the first under load make a pair, whichever comes first. */
-static void note_pair(struct answer_health *a, bool load, bool wrong, int64_t number)
+/* The first answer of each run, alone and under load. */
+static void note_answer(struct answer_health *a, bool load, bool wrong, int64_t req)
 {
-	struct seen_numbers *own = load ? &a->load : &a->alone, *own_wrong = load ? &a->load_wrong : &a->alone_wrong;
-	const struct seen_numbers *other = load ? &a->alone : &a->load,
-							  *other_wrong = load ? &a->alone_wrong : &a->load_wrong;
-	if (number >= SEEN_NUMBERS_MOST || seen_numbers_add(own, number))
+	const uint64_t key = hash_index_key(a->trace ^ hash_index_key((uint64_t)req));
+	if (!hash_index_room(a->canaries, a->canaries_room, a->canaries_count + 1)) {
+		a->failed = true;
 		return;
-	if (wrong)
-		seen_numbers_add(own_wrong, number);
-	if (!seen_numbers_has(other, number))
+	}
+	struct canary_answers *c = hash_index_find(a->canaries, a->canaries_room, key);
+	a->canaries_count += !c->key;
+	c->key = key;
+	int32_t *part = load ? &c->load_part : &c->alone_part;
+	if (*part == a->part)
 		return;
-	const bool was_wrong = seen_numbers_has(other_wrong, number);
-	a->pairs++;
-	if (wrong != was_wrong)
-		*(wrong == load ? &a->worse : &a->better) += 1;
+	*part = a->part;
+	*(load ? &c->load : &c->alone) += 1;
+	*(load ? &c->load_wrong : &c->alone_wrong) += wrong;
+}
+
+static struct mark_count *mark_of(struct answer_health *a, struct slice mark)
+{
+	if (!hash_index_room(a->marks, a->marks_room, a->marks_count + 1)) {
+		a->failed = true;
+		return NULL;
+	}
+	const uint64_t key = text_hash_mixed(mark);
+	struct mark_count *found = hash_index_find(a->marks, a->marks_room, key ? key : 1);
+	a->marks_count += !found->key;
+	found->key = key ? key : 1;
+	return found;
+}
+
+/* The marks that a canary expects. */
+static void note_own_marks(struct answer_health *a, const struct result *row)
+{
+	struct ipf_error ignored = {0};
+	struct slice mark;
+	if (!row->tags.data || jdoc_parse(&a->doc, row->tags.data, row->tags.len, &ignored) < 0 ||
+	    !canary_tag_read(&a->doc, JDOC_ROOT, &a->expected)) {
+		ipf_error_clear(&ignored);
+		return;
+	}
+	for (size_t at = 0; (mark = canary_mark_find(buffer_all(&a->expected.answer), &at)).data;) {
+		struct mark_count *found = mark_of(a, mark);
+		if (found)
+			found->own = true;
+	}
+}
+
+static void note_other_mark(struct answer_health *a, const struct result *row, enum result_check check)
+{
+	if (!row->ok || row->other_mark.len < 2)
+		return;
+	struct mark_count *found = mark_of(a, (struct slice){row->other_mark.data + 1, row->other_mark.len - 2});
+	if (!found)
+		return;
+	found->answers++;
+	found->unchecked += check == RESULT_CHECKS;
 }
 
 static void count_answer(struct answer_counts *n, const struct result *row)
@@ -85,17 +121,16 @@ static void count_answer(struct answer_counts *n, const struct result *row)
 	}
 }
 
-void answer_health_row(struct answer_health *a, const struct result *row, int64_t number)
+void answer_health_row(struct answer_health *a, const struct result *row)
 {
 	const enum answer_phase phase = phase_of(a, row);
 	const enum result_check check = result_check(row);
+	if (check < RESULT_CHECK_REPEAT)
+		note_own_marks(a, row);
+	note_other_mark(a, row, check);
 	if (phase == ANSWER_PHASES)
 		return;
 	a->requests += phase == ANSWERS_LOAD;
-	if (row->ok && row->other_mark.data) {
-		a->other_marks++;
-		a->other_marks_unchecked += check == RESULT_CHECKS;
-	}
 	a->loops += phase == ANSWERS_LOAD && row->ok && row->loop_bytes != IPF_ABSENT;
 	if (check == RESULT_CHECKS)
 		return;
@@ -104,13 +139,24 @@ void answer_health_row(struct answer_health *a, const struct result *row, int64_
 		return;
 	count_answer(&a->phases[phase], row);
 	const enum result_judged judged = result_judged(row);
-	if (number >= 0 && (judged == RESULT_RIGHT || judged == RESULT_WRONG))
-		note_pair(a, phase == ANSWERS_LOAD, judged == RESULT_WRONG, number);
+	if (row->req != IPF_ABSENT && (judged == RESULT_RIGHT || judged == RESULT_WRONG))
+		note_answer(a, phase == ANSWERS_LOAD, judged == RESULT_WRONG, row->req);
+}
+
+struct mark_count answer_health_mixed(const struct answer_health *a)
+{
+	struct mark_count all = {0};
+	for (size_t i = 0; i < a->marks_room; i++)
+		if (a->marks[i].key && a->marks[i].own) {
+			all.answers += a->marks[i].answers;
+			all.unchecked += a->marks[i].unchecked;
+		}
+	return all;
 }
 
 bool answer_health_any(const struct answer_health *a)
 {
-	bool any = a->other_marks > 0;
+	bool any = false;
 	for (int i = 0; i < ANSWER_PHASES; i++)
 		any |= a->phases[i].requests > 0;
 	return any;
@@ -118,30 +164,48 @@ bool answer_health_any(const struct answer_health *a)
 
 bool answer_health_failed(const struct answer_health *a)
 {
-	return a->alone.failed || a->alone_wrong.failed || a->load.failed || a->load_wrong.failed;
+	return a->failed || a->expected.answer.failed;
 }
 
 /* ---- judging ---- */
 
-double answer_health_p(const struct answer_health *a)
+/* Compares two shares of wrong answers. */
+static void add_pair(struct answer_pairs *p, int64_t wrong1, int64_t all1, int64_t wrong2, int64_t all2)
 {
-	return share_sign_p(a->worse, a->better);
+	if (!all1 || !all2)
+		return;
+	p->pairs++;
+	p->worse += wrong2 * all1 > wrong1 * all2;
+	p->better += wrong2 * all1 < wrong1 * all2;
 }
 
-int64_t answer_health_pairs(const struct answer_health *base, const struct answer_health *new, int64_t *worse,
-                            int64_t *better)
+struct answer_pairs answer_health_pairs(const struct answer_health *a)
 {
-	int64_t pairs = 0;
-	*worse = *better = 0;
-	for (int64_t n = 0; (uint64_t)n < 64 * base->load.words; n++) {
-		if (!seen_numbers_has(&base->load, n) || !seen_numbers_has(&new->load, n))
-			continue;
-		const bool was_wrong = seen_numbers_has(&base->load_wrong, n), is_wrong = seen_numbers_has(&new->load_wrong, n);
-		pairs++;
-		*worse += is_wrong && !was_wrong;
-		*better += was_wrong && !is_wrong;
+	struct answer_pairs p = {0};
+	for (size_t i = 0; i < a->canaries_room; i++) {
+		const struct canary_answers *c = &a->canaries[i];
+		if (c->key)
+			add_pair(&p, c->alone_wrong, c->alone, c->load_wrong, c->load);
 	}
-	return pairs;
+	return p;
+}
+
+struct answer_pairs answer_health_between(const struct answer_health *base, const struct answer_health *new)
+{
+	struct answer_pairs p = {0};
+	for (size_t i = 0; i < base->canaries_room && new->canaries_room; i++) {
+		const struct canary_answers *b = &base->canaries[i];
+		const struct canary_answers *n = b->key ? hash_index_find(new->canaries, new->canaries_room, b->key) : NULL;
+		if (n && n->key)
+			add_pair(&p, b->load_wrong, b->load, n->load_wrong, n->load);
+	}
+	return p;
+}
+
+double answer_health_p(const struct answer_health *a)
+{
+	const struct answer_pairs p = answer_health_pairs(a);
+	return share_sign_p(p.worse, p.better);
 }
 
 /* Unrounded: it may be very small. */
@@ -195,15 +259,16 @@ bool answer_health_judge(const struct answer_health *a, struct verdict_check *ch
 {
 	if (!answer_health_any(a))
 		return true;
-	if (a->other_marks > 0)
+	const int64_t mixed = answer_health_mixed(a).answers, pairs = answer_health_pairs(a).pairs;
+	if (mixed > 0)
 		verdict_check_add(check, VERDICT_DOUBTFUL,
 		                  "%s answer%s the code of another request's canary: answers are mixed up",
-		                  VERDICT_NUMBER(a->other_marks), a->other_marks == 1 ? " has" : "s have");
+		                  VERDICT_NUMBER(mixed), mixed == 1 ? " has" : "s have");
 	judge_wrong(a, check);
 	json_t *f = check->figures;
 	return verdict_count(f, "canaries", judged_of(&a->phases[ANSWERS_LOAD])) &&
 	       verdict_count(f, "wrong_canaries", wrong_of(&a->phases[ANSWERS_LOAD])) &&
-	       (!a->pairs || put_p(f, "wrong_p", a)) && (!a->other_marks || verdict_count(f, "mixed_up", a->other_marks));
+	       (!pairs || put_p(f, "wrong_p", a)) && (!mixed || verdict_count(f, "mixed_up", mixed));
 }
 
 /* ---- the report's member ---- */
@@ -230,19 +295,23 @@ static bool counts_json(const struct answer_counts *n, json_t *to)
 		     verdict_figure(to, "wrong_low", i.low) && verdict_figure(to, "wrong_high", i.high);
 	if (n->judged[RESULT_UNDECIDED])
 		ok = ok && verdict_count(to, "undecided", n->judged[RESULT_UNDECIDED]);
-	const int64_t differ = n->compared[RESULT_DIFFERS] + n->compared[RESULT_NEAR_TIE],
+	const int64_t differ = n->compared[RESULT_DIFFERS] + n->compared[RESULT_NEAR_TIE] + n->compared[RESULT_CLEAR],
 				  compared = differ + n->compared[RESULT_SAME];
 	const struct exact_interval d = share_exact_interval(differ, compared);
 	if (compared)
 		ok = ok && verdict_count(to, "compared", compared) && verdict_count(to, "different", differ) &&
-		     verdict_count(to, "near_ties", n->compared[RESULT_NEAR_TIE]) &&
 		     verdict_figure(to, "different_low", d.low) && verdict_figure(to, "different_high", d.high);
+	if (n->compared[RESULT_NEAR_TIE] + n->compared[RESULT_CLEAR])
+		ok = ok && verdict_count(to, "near_ties", n->compared[RESULT_NEAR_TIE]) &&
+		     verdict_count(to, "clear", n->compared[RESULT_CLEAR]);
 	return ok && verdict_count(to, "finish_differs", n->finish_differs) && lengths_json(&n->canaries, "canary", to) &&
 	       lengths_json(&n->repeats, "repeat", to);
 }
 
 json_t *answer_health_json(const struct answer_health *a)
 {
+	const struct answer_pairs p = answer_health_pairs(a);
+	const struct mark_count mixed = answer_health_mixed(a);
 	json_t *json = json_object();
 	bool ok = json != NULL;
 	for (int i = 0; ok && i < ANSWER_PHASES; i++) {
@@ -251,12 +320,12 @@ json_t *answer_health_json(const struct answer_health *a)
 			ok = phase && counts_json(&a->phases[i], phase) && json_object_set(json, answer_phase_names[i], phase) == 0;
 		json_decref(phase);
 	}
-	ok = ok && verdict_count(json, "requests", a->requests) && verdict_count(json, "other_marks", a->other_marks) &&
-	     verdict_count(json, "other_marks_unchecked", a->other_marks_unchecked) &&
-	     verdict_count(json, "loops", a->loops) && verdict_count(json, "pairs", a->pairs);
-	if (a->pairs)
-		ok = ok && verdict_count(json, "only_alone_right", a->worse) &&
-		     verdict_count(json, "only_under_load_right", a->better) && put_p(json, "p", a);
+	ok = ok && verdict_count(json, "requests", a->requests) && verdict_count(json, "other_marks", mixed.answers) &&
+	     verdict_count(json, "other_marks_unchecked", mixed.unchecked) &&
+	     verdict_count(json, "loops", a->loops) && verdict_count(json, "pairs", p.pairs);
+	if (p.pairs)
+		ok = ok && verdict_count(json, "only_alone_right", p.worse) &&
+		     verdict_count(json, "only_under_load_right", p.better) && put_p(json, "p", a);
 	if (ok)
 		return json;
 	json_decref(json);
@@ -266,5 +335,8 @@ json_t *answer_health_json(const struct answer_health *a)
 void answer_health_release(struct answer_health *a)
 {
 	free(a->phase_of);
-	forget_pairs(a);
+	free(a->canaries);
+	free(a->marks);
+	jdoc_release(&a->doc);
+	canary_expected_release(&a->expected);
 }

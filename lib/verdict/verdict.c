@@ -350,7 +350,7 @@ static void note_prompt(struct verdict *v, struct verdict_stage *stage, const st
 	}
 	const int64_t copy = row->copy != IPF_ABSENT && row->copy <= SCHEDULE_COPIES ? row->copy : stage->copy;
 	const int64_t number = row->req == IPF_ABSENT ? -1 : schedule_prompt_number(row->req, copy, v->trace_requests);
-	answer_health_row(&v->answers, row, number);
+	answer_health_row(&v->answers, row);
 	if (number < 0 || stage->copies || result_check(row) != RESULT_CHECKS)
 		return;
 	v->cache.copies_sent |= UINT64_C(1) << copy;

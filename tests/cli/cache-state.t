@@ -41,7 +41,7 @@ fire asis
 isnt "$(cached asis)" "$(cached first)" "a run without a reset finds more"
 is "$(header asis '[.cache, .cache_reset]')" '[null,null]' "nothing is declared by default"
 is "$(jq -c '[.run.cache, (.run.cache_reset | length)]' first.json)" '["cold",1]' "the JSON report has the state and its proof"
-matches "$(ipf-report first.results)" 'prefix cache +cold; reset by POST /reset_prefix_cache, verified by usage' "the report names both"
+matches "$(ipf-report --full first.results | tr -s ' \n' ' ')" 'prefix cache declared cold; reset by POST /reset_prefix_cache, verified by usage' "the report names both"
 matches "$(verdict first)" '^OK' "a verified reset is no finding"
 
 # ---- usage without cached tokens: the counters of the server ----
@@ -99,7 +99,7 @@ fire warm --cache warm
 is "$(header warm '[.cache, .cache_reset, .cache_warm.requests, .cache_warm.failed]')" '["warm",null,50,0]' "a warm run sends each prompt before"
 between "$(cached warm)" 0.8 1 "the server then finds nearly all"
 is "$(jq '.verdict.checks[] | select(.name == "enough_samples").detail' warm.json | grep -c 'it was warm')" 0 "hits are expected"
-matches "$(ipf-report warm.results)" 'prefix cache +warm; 50 requests filled it' "the report counts the requests"
+matches "$(ipf-report --full warm.results | tr -s ' \n' ' ')" 'prefix cache declared warm; 50 requests filled it' "the report counts the requests"
 fire asis2
 is "$(jq '.verdict.checks[] | select(.name == "enough_samples").detail' asis2.json | grep -c 'it was warm')" 1 "without the declaration, hits are a finding"
 run ipf-fire -q -m sim -u "$URL" -t a.trace --cache warm -o x.records <a.sched
@@ -134,7 +134,8 @@ ipf-sched -q closed:users=2,n=50,name=a rest:for=1ms constant:rate=1000,n=50,cac
 fire staged
 share=$(cached first)
 is "$(resets staged)" '[[2,"verified"]]' "the trailer has the reset before a stage"
-is "$(stages staged | jq -c "[.[0] == $share, .[1] == $share, .[2] > .[0]]")" '[true,true,true]' "a stage with a cold cache finds as much as the first"
+# Requests side by side do not find each other's prompts: a busy machine finds less, and only a warm cache more.
+is "$(stages staged | jq -c "[.[0] <= $share, .[1] <= $share, .[2] > .[0]]")" '[true,true,true]' "a stage with a cold cache finds no more than the first"
 is "$(jq -r .run.cache staged.json)" "as-is, cold before 1 later stage" "the state of the run names it"
 is "$(plain staged.records | tail -1 | jq -c '.end | .stages[2].begin_ns > .cache_reset[0].t_ns')" true "the stage begins after the reset"
 is "$(plain staged.records | jq -s 'map(select(.stage == 2) | .start_ns - .due_ns) | max < 100e6')" true "its requests are not late for the reset"
@@ -142,7 +143,7 @@ between "$(jq '.total.requests.ok' staged.json)" 150 150 "all requests are sent"
 ipf-sched -q sweep:rates=500,1000,n=50,cache=cold -t a.trace -o a.sched
 fire swept
 is "$(header swept '[.cache, .cache_reset[0].outcome]') $(resets swept)" '["cold","verified"] [[1,"verified"]]' "a sweep resets before each stage, also the first"
-is "$(stages swept)" "[$share,$share]" "all its stages find the same"
+is "$(stages swept | jq -c "map(. > 0 and . <= $share)")" "[true,true]" "no stage finds the prompts of another one"
 is "$(jq -r '.verdict.checks[].detail' swept.json | grep -c 'prompts sent before')" 0 "prompts of earlier stages are no finding"
 run ipf-report compare -q first.results -- swept.results
 status_is 3 "another number of resets is another state"

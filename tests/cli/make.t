@@ -70,7 +70,7 @@ done
 for page in 5/ipf-trace.5 5/ipf-schedule.5 5/ipf-records.5 5/ipf-results.5 7/ipf.7; do
 	yes_if "man$page is installed" test -s "stage/usr/share/man/man$page"
 done
-is "$(cd stage/usr/share/ipf && echo *.mk)" "autoscale.mk batch.mk cache.mk capacity.mk common.mk compare.mk lora.mk observe.mk plan.mk profile.mk record.mk replay.mk run.mk study.mk" \
+is "$(cd stage/usr/share/ipf && echo *.mk)" "answers.mk autoscale.mk batch.mk cache.mk capacity.mk common.mk compare.mk lora.mk observe.mk plan.mk profile.mk record.mk replay.mk run.mk study.mk" \
 	"the makefiles are installed"
 is "$(cd stage/usr/share/ipf/schema && echo *)" \
 	"certificate.schema.json comparison.schema.json gateway.schema.json model.schema.json records.schema.json report.schema.json results.schema.json schedule.schema.json trace.schema.json" "the schemas are installed"

@@ -134,7 +134,7 @@ static void near_ties_are_told_from_clear_differences(void **state)
 	assert_int_equal(result_compared(&row), RESULT_NEAR_TIE);
 	assert_int_equal(row.differs_at_token, 2);
 	row = row_of(c, &clear);
-	assert_int_equal(result_compared(&row), RESULT_DIFFERS);
+	assert_int_equal(result_compared(&row), RESULT_CLEAR);
 	row = row_of(c, &silent);
 	assert_int_equal(result_compared(&row), RESULT_DIFFERS);
 	answer_check_free(c);

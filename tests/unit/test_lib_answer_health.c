@@ -4,17 +4,19 @@
 #include "unit.h"
 
 #include "absent.h"
+#include "canary/mark.h"
 #include "stats/rng.h"
 #include "verdict/answer_health.h"
 #include "verdict/verdict_limits.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static struct schedule_stage stages[] = {{.kind = "alone"},
                                          {.kind = "poisson", .measured = false},
                                          {.kind = "poisson", .measured = true},
                                          {.kind = "alone"}};
-static const struct schedule schedule = {.stages = stages, .count = 4};
+static const struct schedule schedule = {.stages = stages, .count = 4, .trace_sha256 = "abc"};
 
 static void add(struct answer_health *a, int64_t stage, int64_t number, const char *judged)
 {
@@ -23,8 +25,9 @@ static void add(struct answer_health *a, int64_t stage, int64_t number, const ch
 	row.ok = true;
 	row.stage = stage;
 	row.answer_check = slice_of("\"copy\"");
+	row.req = number;
 	row.judged = slice_of(judged);
-	answer_health_row(a, &row, number);
+	answer_health_row(a, &row);
 }
 
 static struct verdict_check judge(const struct answer_health *a)
@@ -44,8 +47,9 @@ static void phases_are_told_by_their_stages(void **state)
 	assert_int_equal(a.phases[ANSWERS_BEFORE].judged[RESULT_RIGHT], 1);
 	assert_int_equal(a.phases[ANSWERS_LOAD].judged[RESULT_RIGHT], 1); /* not the warm-up */
 	assert_int_equal(a.phases[ANSWERS_AFTER].judged[RESULT_WRONG], 1);
-	assert_int_equal(a.pairs, 1);
-	assert_int_equal(a.worse + a.better, 0); /* the first answer alone counts */
+	const struct answer_pairs p = answer_health_pairs(&a);
+	assert_int_equal(p.pairs, 1);
+	assert_int_equal(p.worse + p.better, 0); /* the first answer alone counts */
 	answer_health_release(&a);
 }
 
@@ -61,23 +65,32 @@ static void an_answer_to_each_canary_makes_a_pair(void **state)
 	add(&a, 3, 2, "\"wrong\"");
 	add(&a, 0, 3, "\"undecided\"");
 	add(&a, 2, 3, "\"wrong\"");
-	assert_int_equal(a.pairs, 2);
-	assert_int_equal(a.worse, 1);
-	assert_int_equal(a.better, 1);
+	const struct answer_pairs p = answer_health_pairs(&a);
+	assert_int_equal(p.pairs, 2);
+	assert_int_equal(p.worse, 1);
+	assert_int_equal(p.better, 1);
 	answer_health_release(&a);
 }
 
-static void repeats_of_a_run_have_pairs_of_their_own(void **state)
+/* Repeats of a run make no canary count twice; one that is wrong in more of them under load than alone is worse. */
+static void a_canary_is_one_pair_in_all_runs(void **state)
 {
 	(void)state;
 	struct answer_health a = {0};
-	for (int run = 0; run < 3; run++) {
+	for (int run = 0; run < 7; run++) {
 		assert_int_equal(answer_health_part(&a, &schedule), 0);
 		add(&a, 0, 1, "\"right\"");
 		add(&a, 2, 1, "\"wrong\"");
+		add(&a, 0, 2, run < 3 ? "\"wrong\"" : "\"right\"");
+		add(&a, 2, 2, run < 2 ? "\"wrong\"" : "\"right\"");
 	}
-	assert_int_equal(a.pairs, 3);
-	assert_int_equal(a.worse, 3);
+	const struct answer_pairs p = answer_health_pairs(&a);
+	assert_int_equal(p.pairs, 2);
+	assert_int_equal(p.worse, 1);
+	assert_int_equal(p.better, 1);
+	const struct verdict_check check = judge(&a);
+	assert_int_equal(check.status, VERDICT_OK);
+	json_decref(check.figures);
 	answer_health_release(&a);
 }
 
@@ -120,18 +133,30 @@ static void an_answer_with_another_mark_is_a_doubt_by_itself(void **state)
 	(void)state;
 	struct answer_health a = {0};
 	struct result row;
+	struct rng rng;
+	char mark[CANARY_MARK + 1], json[40], tags[100];
+	rng_init(&rng, 1, "mark", 0);
+	canary_mark(&rng, mark);
+	snprintf(json, sizeof json, "\"%s\"", mark);
+	snprintf(tags, sizeof tags, "{\"canary\":{\"kind\":\"copy\",\"answer\":\"%s\"}}", mark);
 	assert_int_equal(answer_health_part(&a, &schedule), 0);
 	result_init(&row);
 	row.ok = true;
-	row.stage = 2;
-	answer_health_row(&a, &row, 5);
+	row.stage = 1; /* a warm-up */
+	row.other_mark = slice_of(json);
+	answer_health_row(&a, &row);
 	assert_false(answer_health_any(&a));
-	row.other_mark = slice_of("\"ABCDEFGH2345\"");
-	answer_health_row(&a, &row, 5);
-	struct verdict_check check = judge(&a);
+	assert_int_equal(answer_health_mixed(&a).answers, 0); /* no canary of the run has it: it may be in the prompt */
+	row.other_mark = (struct slice){0};
+	row.answer_check = slice_of("\"copy\"");
+	row.judged = slice_of("\"right\"");
+	row.tags = slice_of(tags);
+	row.stage = 2;
+	answer_health_row(&a, &row);
+	const struct verdict_check check = judge(&a);
 	assert_int_equal(check.status, VERDICT_DOUBTFUL);
 	assert_non_null(strstr(check.detail, "mixed up"));
-	assert_int_equal(a.other_marks_unchecked, 1);
+	assert_int_equal(answer_health_mixed(&a).unchecked, 1);
 	json_decref(check.figures);
 	answer_health_release(&a);
 }
@@ -147,10 +172,10 @@ static void two_runs_are_compared_canary_by_canary(void **state)
 		if (n < 90)
 			add(&new, 2, n, n < 25 || n >= 80 ? "\"wrong\"" : "\"right\"");
 	}
-	int64_t worse, better;
-	assert_int_equal(answer_health_pairs(&base, &new, &worse, &better), 90);
-	assert_int_equal(worse, 10);
-	assert_int_equal(better, 5);
+	const struct answer_pairs p = answer_health_between(&base, &new);
+	assert_int_equal(p.pairs, 90);
+	assert_int_equal(p.worse, 10);
+	assert_int_equal(p.better, 5);
 	answer_health_release(&base);
 	answer_health_release(&new);
 }
@@ -160,7 +185,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(phases_are_told_by_their_stages),
 		cmocka_unit_test(an_answer_to_each_canary_makes_a_pair),
-		cmocka_unit_test(repeats_of_a_run_have_pairs_of_their_own),
+		cmocka_unit_test(a_canary_is_one_pair_in_all_runs),
 		cmocka_unit_test(wrong_answers_under_load_are_found_and_benign_ones_are_not),
 		cmocka_unit_test(an_answer_with_another_mark_is_a_doubt_by_itself),
 		cmocka_unit_test(two_runs_are_compared_canary_by_canary),
