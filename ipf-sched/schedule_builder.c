@@ -287,6 +287,9 @@ static int share_slots(const struct schedule_builder *builder, const struct stag
 {
 	if (s->slots == IPF_ABSENT)
 		return 0;
+	if (stage->kind == &kind_alone)
+		return ipf_error_set(err, IPF_USAGE, "%s: cannot be combined with --shard: several clients are not alone",
+		                     stage->label);
 	if (s->slots < builder->shards)
 		return ipf_error_set(err, IPF_USAGE, "%s: %s: cannot divide %lld among %lld shards", stage->label,
 		                     !s->closed              ? "slots"

@@ -72,9 +72,8 @@ static struct slice inside_quotes(struct slice text)
 	return text.len < 2 ? (struct slice){0} : (struct slice){text.data + 1, text.len - 2};
 }
 
-/* Several choices are not judged, as their texts are one. A canary's answer that the limit of its length ended before it
- * said anything is not judged: a model may have spent
- * it on reasoning. */
+/* Several choices are not judged, as their texts are one. A canary's answer that the limit of its length ended before
+ * it said anything is not judged: a model may have spent it on reasoning. */
 static enum canary_verdict judge(const struct answer_check *c, const struct response *r, const struct result *row)
 {
 	const struct slice text = canary_trim(buffer_all(&r->text));

@@ -8,7 +8,8 @@
  *     }
  *
  * The rows of a load are those that started, in the order of their starts. Requests ipf-fire disconnected on purpose
- * are in none: they are neither successes nor failures, and the tools have no name for them.
+ * are in none: they are neither successes nor failures, and the tools have no name for them. Nor are checked requests
+ * (stream/request_check.h), whose latencies count nowhere.
  */
 #ifndef REPORT_LOAD_H
 #define REPORT_LOAD_H

@@ -58,10 +58,11 @@ static void tell_trace(const struct telling *t)
 /* The declared state of the prefix cache, and the proof of the first target. */
 static void tell_cache(const struct telling *t)
 {
-	tell(t, "prefix cache", json_at(t->report, "run"),
-	     "declared {cache!}[; reset by {cache_reset/0/request!}, {cache_reset/0/outcome!}][ by {cache_reset/0/proof!}: of "
-	     "{cache_reset/0/before#} cached tokens of a probe, {cache_reset/0/after#} were left][; {cache_warm/requests#} "
-	     "requests filled it]");
+	tell(
+		t, "prefix cache", json_at(t->report, "run"),
+		"declared {cache!}[; reset by {cache_reset/0/request!}, {cache_reset/0/outcome!}][ by {cache_reset/0/proof!}: of "
+		"{cache_reset/0/before#} cached tokens of a probe, {cache_reset/0/after#} were left][; {cache_warm/requests#} "
+		"requests filled it]");
 }
 
 static void tell_when(const struct telling *t)

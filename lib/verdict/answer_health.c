@@ -255,6 +255,15 @@ static void judge_wrong(const struct answer_health *a, struct verdict_check *che
 		                  VERDICT_NUMBER(wrong_of(&alone)), VERDICT_NUMBER(judged_of(&alone)));
 }
 
+/* Canaries that the model fails anyway show no harm of the load. */
+static void judge_alone(const struct answer_health *a, struct verdict_check *check)
+{
+	const struct answer_counts alone = alone_of(a);
+	if (judged_of(&alone) && 2 * wrong_of(&alone) > judged_of(&alone))
+		verdict_check_add(check, VERDICT_OK, "the model fails %s of %s canaries alone: they say little about the load",
+		                  VERDICT_NUMBER(wrong_of(&alone)), VERDICT_NUMBER(judged_of(&alone)));
+}
+
 bool answer_health_judge(const struct answer_health *a, struct verdict_check *check)
 {
 	if (!answer_health_any(a))
@@ -265,6 +274,7 @@ bool answer_health_judge(const struct answer_health *a, struct verdict_check *ch
 		                  "%s answer%s the code of another request's canary: answers are mixed up",
 		                  VERDICT_NUMBER(mixed), mixed == 1 ? " has" : "s have");
 	judge_wrong(a, check);
+	judge_alone(a, check);
 	json_t *f = check->figures;
 	return verdict_count(f, "canaries", judged_of(&a->phases[ANSWERS_LOAD])) &&
 	       verdict_count(f, "wrong_canaries", wrong_of(&a->phases[ANSWERS_LOAD])) &&
@@ -321,8 +331,8 @@ json_t *answer_health_json(const struct answer_health *a)
 		json_decref(phase);
 	}
 	ok = ok && verdict_count(json, "requests", a->requests) && verdict_count(json, "other_marks", mixed.answers) &&
-	     verdict_count(json, "other_marks_unchecked", mixed.unchecked) &&
-	     verdict_count(json, "loops", a->loops) && verdict_count(json, "pairs", p.pairs);
+	     verdict_count(json, "other_marks_unchecked", mixed.unchecked) && verdict_count(json, "loops", a->loops) &&
+	     verdict_count(json, "pairs", p.pairs);
 	if (p.pairs)
 		ok = ok && verdict_count(json, "only_alone_right", p.worse) &&
 		     verdict_count(json, "only_under_load_right", p.better) && put_p(json, "p", a);

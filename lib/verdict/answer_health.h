@@ -6,11 +6,13 @@
  *     answer_health_judge(&a, check);               // at any time
  *     answer_health_release(&a);
  *
- * A request is alone in a stage of kind "alone", and under load in a measured one. Each canary is one pair, however often
- * it is sent: its first answer alone and its first under load in each run, whose wrong ones are counted. The exact test of
- * McNemar counts the pairs in which one share is larger. Copies of a request (schedule.h) are the same canary.
+ * A request is alone in a stage of kind "alone", and under load in a measured one. Each canary is one pair, however
+ * often it is sent: its first answer alone and its first under load in each run, whose wrong ones are counted. The
+ * exact test of McNemar counts the pairs in which one share is larger. Copies of a request (schedule.h) are the same
+ * canary.
  *
- * An answer with the mark of another canary counts if that canary is one of the run: a prompt may contain those of others.
+ * An answer with the mark of another canary counts if that canary is one of the run: a prompt may contain those of
+ * others.
  */
 #ifndef IPF_ANSWER_HEALTH_H
 #define IPF_ANSWER_HEALTH_H
@@ -40,14 +42,14 @@ struct answer_counts {
 
 /* A canary: its first answers of each run, alone and under load. */
 struct canary_answers {
-	uint64_t key; /* its trace and request; see hash_index.h */
+	uint64_t key;                  /* its trace and request; see hash_index.h */
 	int32_t alone_part, load_part; /* the last part with one */
 	int32_t alone, alone_wrong, load, load_wrong;
 };
 
 /* Answers with a mark that their request does not expect. */
 struct mark_count {
-	uint64_t key; /* the mark's hash */
+	uint64_t key;               /* the mark's hash */
 	int64_t answers, unchecked; /* unchecked: to requests that are not checked */
 	bool own;                   /* a canary of the run expects it */
 };

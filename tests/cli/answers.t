@@ -47,6 +47,11 @@ is "$(figure good '.total.latency.ttft_ms.from_start.n')" 90 "checked requests a
 is "$(figure good '.total.requests.ok')" 180 "checked requests are part of the load"
 run ipf-report --strict -q good.results
 status_is 0 "--strict takes a good server"
+run ipf-report --strict -q --slo p99:ttft=9s,e2e=9s -f json good.results
+status_is 0 "checked requests miss no objective"
+is "$(jq -c '.total.goodput | [.of, .good]' "$OUT")" '[90,90]' "checked requests are in no objective"
+is "$(ipf-report export vllm -q good.results | jq .completed)" 90 "an export in another tool's form has none of them"
+is "$(figure good '.total.tokens.output.n')" 90 "lengths of the workload are without them"
 
 measure wrong --wrong 60%,above=30% --kv-blocks 200 --step-per-seq 1ms
 is "$(figure wrong '.answers.before.wrong')" 0 "with room in its cache the server is right"
