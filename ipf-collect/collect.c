@@ -295,8 +295,7 @@ static int collect_record(struct collect *c, const struct record_input *input, c
 	if (seen_numbers_has(&input->restarted, record->n))
 		return 0;
 	struct response_options options = c->response_options;
-	if (answer_check_reads(c->answers, record))
-		options.keep_text = options.keep_ids = options.keep_logprobs = true;
+	answer_check_reads(c->answers, record, &options);
 	if (response_parse(&c->response, record, record_input_api(input, record), &options, err) < 0 ||
 	    measure_row(&c->measure, record, &c->response, &c->measure_options, &row, err) < 0 ||
 	    output_check_row(c->output_check, &c->response, &row, err) < 0)

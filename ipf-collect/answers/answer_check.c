@@ -59,10 +59,13 @@ void answer_check_begin(struct answer_check *c, const struct schedule *schedule)
 	c->trace_requests = schedule->trace_requests == IPF_ABSENT ? 0 : schedule->trace_requests;
 }
 
-bool answer_check_reads(struct answer_check *c, const struct record *record)
+void answer_check_reads(struct answer_check *c, const struct record *record, struct response_options *options)
 {
-	c->seen = c->seen || request_check_of(record->tags, &c->doc) != CHECK_NONE;
-	return c->seen;
+	const enum request_check check = request_check_of(record->tags, &c->doc);
+	c->seen |= check != CHECK_NONE;
+	options->keep_text |= c->seen;
+	options->keep_ids |= check == CHECK_REPEAT;
+	options->keep_logprobs |= check == CHECK_REPEAT;
 }
 
 /* ---- canaries ---- */

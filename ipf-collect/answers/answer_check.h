@@ -3,7 +3,7 @@
  *
  *     struct answer_check *check = answer_check_new();
  *     answer_check_begin(check, &schedule);                 // before the records of each input
- *     options.keep_text |= answer_check_reads(check, &record);
+ *     answer_check_reads(check, &record, &options);         // before the answer is parsed
  *     answer_check_row(check, &record, &response, &row);    // sets row.answer_check, judged, compared, …
  *     answer_check_free(check);
  *
@@ -27,8 +27,9 @@ struct answer_check;
 
 struct answer_check *answer_check_new(void); /* NULL: out of memory */
 void answer_check_begin(struct answer_check *c, const struct schedule *schedule);
-/* Whether the text and the token ids of this record's answer are needed. Call it with every record. */
-bool answer_check_reads(struct answer_check *c, const struct record *record);
+/* Has the parts of this record's answer kept that are needed: its text, and of a repeated request token ids and log
+ * probabilities. Call it with every record. */
+void answer_check_reads(struct answer_check *c, const struct record *record, struct response_options *options);
 /* The slices set are good until the next call. -1: out of memory. */
 int answer_check_row(struct answer_check *c, const struct record *record, const struct response *r, struct result *row);
 void answer_check_free(struct answer_check *c);

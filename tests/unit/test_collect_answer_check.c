@@ -60,7 +60,9 @@ static struct result row_of(struct answer_check *c, const struct given *g)
 	for (size_t i = 0; g->tokens && g->tokens[i]; i++)
 		tokens[r.tokens_count++] = (struct response_token){(uint64_t)g->tokens[i], g->lead};
 	r.tokens = tokens;
-	answer_check_reads(c, &record);
+	struct response_options options = {.keep_text = false};
+	answer_check_reads(c, &record, &options);
+	assert_true(!g->tags || options.keep_text);
 	assert_int_equal(answer_check_row(c, &record, &r, &row), 0);
 	buffer_release(&r.text);
 	buffer_release(&r.output_ids);
