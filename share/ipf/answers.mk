@@ -6,7 +6,7 @@
 #:
 #: Variables (a TRACE needs canaries or repeated requests of its own):
 CANARIES     ?= 25%#: the share or number of canaries among the requests
-REPEATS      ?= 10%#: the share or number of requests to repeat, at temperature 0
+REPEATS      ?= 10%#: the share or number of requests to repeat, at temperature 0; PREP_OPTIONS=--repeat-logprobs tells near ties
 FOR          ?= 300s#: how long the load is measured
 STAGES       ?= alone $(warmup) $(load),for=$(FOR) alone#: the stages, as ipf-sched takes them (default: alone, the load of RATE or USERS, alone)
 
