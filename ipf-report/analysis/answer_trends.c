@@ -29,7 +29,7 @@ static bool is_alone(const struct run_data *run, const struct row *row)
 
 static bool is_judged(const struct row *row)
 {
-	return row->check < RESULT_CHECK_REPEAT && row->judged < RESULT_UNDECIDED;
+	return row->checked && row->check < RESULT_CHECK_REPEAT && row->judged < RESULT_UNDECIDED;
 }
 
 /* ---- values of a canary ---- */
@@ -148,7 +148,7 @@ static void count_load(struct answer_trends *a, const struct run_data *run)
 		const double tokens = (double)row_get_or_0(row, ROW_INPUT_TOKENS) +
 		                      (double)row_get_or_0(row, ROW_OUTPUT_TOKENS);
 		all += tokens;
-		if (row->check < RESULT_CHECKS) {
+		if (row->checked) {
 			a->checked++;
 			checked += tokens;
 		}
@@ -194,7 +194,7 @@ int answer_trends_find(struct answer_trends *a, const struct run_data *run, cons
 {
 	*a = (struct answer_trends){.load_share = NAN, .differs_at_median = NAN};
 	for (int64_t i = 0; i < run->row_count && !a->given; i++)
-		a->given = run->rows[i].check < RESULT_CHECKS;
+		a->given = run->rows[i].checked;
 	if (!a->given)
 		return 0;
 	const size_t rows = (size_t)run->row_count;

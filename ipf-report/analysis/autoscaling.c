@@ -53,7 +53,7 @@ static int64_t first_due(const struct due_rows *due, int64_t at_ns)
 static int misses(const struct slo *slo, const struct row *row)
 {
 	int answer = row->goodness == SLO_MISSED ? 1 : row->goodness == SLO_GOOD ? 0 : -1;
-	if (row->error == VERDICT_HUNG_UP || row->check < RESULT_CHECKS)
+	if (row->error == VERDICT_HUNG_UP || row->checked)
 		return -1;
 	for (int i = 0; i < slo->count; i++) {
 		if (isnan(slo->list[i].percentile) || (row->marks.unmeasured >> i) & 1)

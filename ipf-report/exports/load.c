@@ -10,7 +10,7 @@
 
 bool load_has(const struct load *load, const struct row *row)
 {
-	return row->start_ns != IPF_ABSENT && !verdict_uncounted(row->error) && row->check == RESULT_CHECKS &&
+	return row->start_ns != IPF_ABSENT && !verdict_uncounted(row->error) && !row->checked &&
 	       (load->stage >= 0 || load->run->schedule.stages[row->stage].measured);
 }
 

@@ -578,7 +578,7 @@ static int build_objectives(struct figures *f, const struct row_selection *sel, 
 		int64_t rows = 0, met = 0;
 		for_rows(sel, row)
 		{
-			if (row->check < RESULT_CHECKS)
+			if (row->checked)
 				continue;
 			a->unmeasured += (row->marks.unmeasured >> i) & 1;
 			a->absent += (row->marks.absent >> i) & 1;

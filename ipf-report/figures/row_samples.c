@@ -13,7 +13,7 @@ void picked_rows_add(struct picked_rows *rows, const struct row *row)
 	rows->list[rows->count++] = (struct picked_row){.at = row->at,
 	                                                .ok = row->ok,
 	                                                .wrong = !row->ok && !verdict_uncounted(row->error),
-	                                                .checked = row->check < RESULT_CHECKS,
+	                                                .checked = row->checked,
 	                                                .whole = row->not_streamed != RESULT_STREAMED};
 }
 

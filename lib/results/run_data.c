@@ -335,6 +335,7 @@ static int add_row(struct run_data *run, const struct result *result, struct sli
 		.goodness = (uint8_t)goodness,
 		.not_streamed = (uint8_t)result_not_streamed(result),
 		.output_check = (uint8_t)result_output_check(result),
+		.checked = result_check(result) < RESULT_CHECKS,
 		.check = (uint8_t)result_check(result),
 		.judged = (uint8_t)result_judged(result),
 		.compared = (uint8_t)result_compared(result),

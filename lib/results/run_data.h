@@ -53,14 +53,14 @@ struct row {
 	int32_t part, stage;
 	int32_t group[GROUPINGS], finish; /* index into run->groups, run->finishes; -1: not known */
 	int8_t error, source;             /* index into verdict_kinds, sources; -1: none */
-	bool ok, stale;
-	uint8_t goodness;       /* enum slo_answer */
-	uint8_t not_streamed;   /* enum result_not_streamed */
-	uint8_t output_check;   /* enum result_output */
-	uint8_t check;          /* enum result_check */
-	uint8_t judged;         /* enum result_judged */
-	uint8_t compared;       /* enum result_compared */
-	struct slo_marks marks; /* the objectives of --slo */
+	bool ok, stale, checked;          /* checked: see `check` */
+	uint8_t goodness;                 /* enum slo_answer */
+	uint8_t not_streamed;             /* enum result_not_streamed */
+	uint8_t output_check;             /* enum result_output */
+	uint8_t check;                    /* enum result_check, if `checked` */
+	uint8_t judged;                   /* enum result_judged */
+	uint8_t compared;                 /* enum result_compared */
+	struct slo_marks marks;           /* the objectives of --slo */
 	int64_t due_ns, start_ns, end_ns;
 };
 
