@@ -1,5 +1,5 @@
 #!/bin/bash
-# The README's commands, run as written. A block to run has "<!-- test: NAME -->" on the line before it; only the
+# The commands of README and AGENTS, run as written. A block to run has "<!-- test: NAME -->" on the line before it; only the
 # server's address, the name of a dataset a reader would bring and the length of a stage are replaced.
 . "$TESTS/tap.sh"
 ROOT=$TESTS/..
@@ -28,8 +28,14 @@ while read -r name <&3; do
 done 3<names
 is "$(grep -c '^```sh' "$README")" "$(($(wc -l <names) + 1))" "README: all blocks of commands but the one that calls make are run here"
 
-# Targets and files named in README and HACKING.
-for page in README.md HACKING.md; do
+README=$ROOT/AGENTS.md
+block agents | sed -e "s,http://localhost:8000,$URL,g" -e 's/for=[0-9]*s/for=1s/g' >agents.sh
+run bash -e -u -o pipefail agents.sh
+status_is 0 "AGENTS: its commands work"
+is "$(tail -1 "$OUT" | jq -c 'map(type)')" '["string","number","number"]' "AGENTS: the report has the figures that it names"
+
+# Targets and files that they name.
+for page in README.md HACKING.md AGENTS.md; do
 	grep -ohE '`make [a-z][a-z-]*|^make [a-z][a-z-]*' "$ROOT/$page" | tr -d '`' | sort -u >makes
 	while read -r _ target; do
 		yes_if "$page: make $target exists" grep -q "^$target:" "$ROOT/Makefile"
