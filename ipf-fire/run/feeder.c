@@ -38,8 +38,8 @@ struct feeder {
 	atomic_bool awaited; /* a sender waits for one of them */
 	int wake_fd, stop_fd, ready_fd, order_fd;
 	bool ready_sent;
-	int64_t first_due_ns; /* the first requests'; INT64_MAX: there are none */
-	bool input_ready;     /* poll reported more of the schedule, or its end */
+	_Atomic int64_t first_due_ns; /* the first requests'; INT64_MAX: there are none */
+	bool input_ready;             /* poll reported more of the schedule, or its end */
 	struct buffer url;
 	bool names_agents; /* a header has them */
 	struct agent_names agents;
@@ -406,7 +406,8 @@ int feeder_wait(struct feeder *f, int signal_fd, struct ipf_error *err)
 
 int64_t feeder_first_due(const struct feeder *f)
 {
-	return f->first_due_ns == INT64_MAX ? 0 : f->first_due_ns;
+	const int64_t first_ns = atomic_load(&f->first_due_ns);
+	return first_ns == INT64_MAX ? 0 : first_ns;
 }
 
 struct job *feeder_fetch(struct feeder *f, size_t index, bool *ended)
