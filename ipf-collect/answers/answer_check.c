@@ -70,17 +70,12 @@ void answer_check_reads(struct answer_check *c, const struct record *record, str
 
 /* ---- canaries ---- */
 
-static struct slice inside_quotes(struct slice text)
-{
-	return text.len < 2 ? (struct slice){0} : (struct slice){text.data + 1, text.len - 2};
-}
-
 /* Several choices are not judged, as their texts are one. A canary's answer that the limit of its length ended before
  * it said anything is not judged: a model may have spent it on reasoning. */
 static enum canary_verdict judge(const struct answer_check *c, const struct response *r, const struct result *row)
 {
 	const struct slice text = canary_trim(buffer_all(&r->text));
-	if (r->choices > 1 || (!text.len && slice_is(inside_quotes(row->finish), "length")))
+	if (r->choices > 1 || (!text.len && slice_is(row->finish, "\"length\"")))
 		return CANARY_UNDECIDED;
 	return canary_judge(c->expected.kind, buffer_all(&c->expected.answer), text);
 }
@@ -155,7 +150,7 @@ static size_t common(const char *a, size_t a_len, const char *b, size_t b_len)
 	return n;
 }
 
-/* Characters of UTF-8 that begin in the first `len` bytes and end there, too. */
+/* Whole characters of UTF-8 before byte `at` of a text of `len` bytes. */
 static int64_t characters(const char *text, size_t len, size_t at)
 {
 	int64_t n = 0;

@@ -10,7 +10,6 @@ size_t repetition_bytes(struct slice text)
 	const char *last = text.data + text.len - 1;
 	size_t k = 0, found = 0;
 	for (size_t i = 2; i <= len; i++) {
-		border[1] = 0;
 		while (k && last[-(ptrdiff_t)(i - 1)] != last[-(ptrdiff_t)k])
 			k = border[k];
 		k += last[-(ptrdiff_t)(i - 1)] == last[-(ptrdiff_t)k];

@@ -36,7 +36,7 @@ void built_report_release(struct built_report *built);
 
 /* --strict: IPF_INVALID if the run or one of its percentiles is not valid. */
 void judge_strictly(const struct report *report, struct ipf_error *err);
-/* The same for "objectives" of the JSON report. */
+/* The same for "verdict" and for "objectives" of the JSON report. */
 void judge_answers_strictly(json_t *verdict, struct ipf_error *err);
 void judge_loads_strictly(json_t *objectives, struct ipf_error *err);
 

@@ -21,10 +21,10 @@ const char *compare_lengths(const struct comparison *c, char text[COMPARE_WORDS]
 /* That the sides had other loads, or other requests; NULL: the same, or not known. */
 const char *compare_load(const struct comparison *c, char text[COMPARE_WORDS]);
 const char *compare_trace(const struct comparison *c, char text[COMPARE_WORDS]);
+/* The wrong canaries of both sides, and mixed-up answers; NULL: neither is known. */
+const char *compare_answers_text(const struct comparison *c, char text[COMPARE_WORDS]);
 /* The prefix caches' share of the input tokens, if it differs by COMPARE_CACHED; NULL: about the same, or not known. */
 #define COMPARE_CACHED 0.05
-/* NULL: no canaries on both sides. */
-const char *compare_answers_text(const struct comparison *c, char text[COMPARE_WORDS]);
 const char *compare_cached(const struct comparison *c, char text[COMPARE_WORDS]);
 /* How much of later turns of sessions was in the prefix cache, and how many of them went to the server that had
  * answered before, likewise: whether a router kept sessions on their servers. */
