@@ -1,6 +1,7 @@
 #include "endpoint/network_path.h"
 
 #include "endpoint/tls_files.h"
+#include "http/authorities.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -211,10 +212,7 @@ void network_path_apply(const struct network_path *p, CURL *easy, enum http_vers
 		curl_easy_setopt(easy, CURLOPT_PROXY_SSL_VERIFYPEER, 0L);
 		curl_easy_setopt(easy, CURLOPT_PROXY_SSL_VERIFYHOST, 0L);
 	}
-	if (o->cacert) {
-		curl_easy_setopt(easy, CURLOPT_CAINFO, o->cacert);
-		curl_easy_setopt(easy, CURLOPT_PROXY_CAINFO, o->cacert);
-	}
+	authorities_apply(easy, o->cacert);
 	if (o->cert)
 		curl_easy_setopt(easy, CURLOPT_SSLCERT, o->cert);
 	if (o->key)

@@ -4,6 +4,7 @@
 #include "json/jdoc.h"
 #include "cli/options.h"
 #include "cli/units.h"
+#include "http/authorities.h"
 
 #include <curl/curl.h>
 #include <stdlib.h>
@@ -210,6 +211,7 @@ int chat_template_measure(struct chat_template *template, const struct token_cou
 	} else {
 		curl_easy_setopt(server.curl, CURLOPT_HTTPHEADER, server.headers);
 		curl_easy_setopt(server.curl, CURLOPT_NOSIGNAL, 1L);
+		authorities_apply(server.curl, NULL);
 		curl_easy_setopt(server.curl, CURLOPT_PROXY, ""); /* directly, like ipf-fire */
 		curl_easy_setopt(server.curl, CURLOPT_PROTOCOLS_STR, "http,https");
 		curl_easy_setopt(server.curl, CURLOPT_CONNECTTIMEOUT, CONNECT_SECONDS);

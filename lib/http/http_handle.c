@@ -1,6 +1,7 @@
 #include "http/http_handle.h"
 
 #include "clock.h"
+#include "http/authorities.h"
 #include "loopback.h"
 #include "version.h"
 
@@ -19,8 +20,7 @@ static bool set_options(struct http_handle *h, const struct http_settings *s)
 	SET(CURLOPT_ERRORBUFFER, h->error);
 	if (url_is_loopback(s->url))
 		SET(CURLOPT_NOPROXY, "*");
-	if (s->cacert)
-		SET(CURLOPT_CAINFO, s->cacert);
+	authorities_apply(c, s->cacert);
 	if (s->insecure) {
 		SET(CURLOPT_SSL_VERIFYPEER, 0L);
 		SET(CURLOPT_SSL_VERIFYHOST, 0L);

@@ -6,6 +6,7 @@
 #include "json/jdoc.h"
 #include "cli/options.h"
 #include "cli/units.h"
+#include "http/authorities.h"
 #include "redact.h"
 #include "version.h"
 
@@ -277,6 +278,7 @@ static CURLcode request(struct hop *h, const char *url, const struct server_addr
 	curl_easy_setopt(c, CURLOPT_WRITEDATA, h);
 	curl_easy_setopt(c, CURLOPT_ERRORBUFFER, why);
 	curl_easy_setopt(c, CURLOPT_NOSIGNAL, 1L);
+	authorities_apply(c, NULL);
 	curl_easy_setopt(c, CURLOPT_CONNECTTIMEOUT, CONNECT_SECONDS);
 	curl_easy_setopt(c, CURLOPT_LOW_SPEED_LIMIT, 1L);
 	curl_easy_setopt(c, CURLOPT_LOW_SPEED_TIME, STALL_SECONDS);

@@ -1,5 +1,6 @@
 #include "sandbox/sandbox.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
@@ -60,6 +61,8 @@ static const char *const libraries_read[] = {
 	"/etc/ssl/openssl.cnf",
 	"/etc/ssl/cert.pem",
 	"/etc/ssl/certs",
+	"/etc/ssl/ca-bundle.pem",
+	"/var/lib/ca-certificates",
 	"/etc/pki/tls/openssl.cnf",
 	"/etc/pki/tls/cert.pem",
 	"/etc/pki/tls/certs",
@@ -112,6 +115,10 @@ int sandbox_begin(struct sandbox *s, struct ipf_error *err)
 		return ipf_error_errno(err, errno, NULL, "--sandbox: cannot limit files");
 	for (size_t i = 0; i < sizeof libraries_read / sizeof *libraries_read; i++)
 		sandbox_read(s, libraries_read[i]);
+	/* the C library may be elsewhere (packaging/bundle), and loads libgcc_s when a thread ends */
+	Dl_info c_library;
+	if (dladdr((const void *)(uintptr_t)getenv, &c_library))
+		sandbox_read_again(s, c_library.dli_fname);
 	for (size_t i = 0; i < sizeof places / sizeof *places; i++)
 		sandbox_read(s, getenv(places[i]));
 	return 0;
