@@ -23,6 +23,7 @@
 	FORMAT(json, "json")                                                                                               \
 	FORMAT(csv, "csv")                                                                                                 \
 	FORMAT(requests_csv, "requests-csv")                                                                               \
+	FORMAT(requests_jsonl, "requests-jsonl")                                                                           \
 	FORMAT(junit, "junit")                                                                                             \
 	FORMAT(prometheus, "prometheus")                                                                                   \
 	FORMAT(openmetrics, "openmetrics")                                                                                 \

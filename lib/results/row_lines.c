@@ -13,7 +13,7 @@ struct row_lines {
 	int64_t end;      /* where the next line goes */
 	int64_t at;       /* where reading goes on without a seek; -1: after writing */
 	char *line;       /* the one that was read last */
-	size_t cap;
+	size_t cap, len;
 	struct jdoc doc;
 	struct ipf_error err;
 };
@@ -79,7 +79,13 @@ bool row_lines_read(struct row_lines *lines, int64_t where, struct result *resul
 		return false;
 	}
 	lines->at = where + len;
-	return result_parse(&lines->doc, (struct slice){lines->line, (size_t)len - 1}, result, &lines->err) == 0;
+	lines->len = (size_t)len - 1;
+	return result_parse(&lines->doc, row_lines_text(lines), result, &lines->err) == 0;
+}
+
+struct slice row_lines_text(const struct row_lines *lines)
+{
+	return (struct slice){lines->line, lines->len};
 }
 
 int64_t row_lines_next(const struct row_lines *lines)

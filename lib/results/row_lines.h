@@ -22,6 +22,8 @@ void row_lines_free(struct row_lines *lines);           /* NULL is fine */
 int64_t row_lines_add(struct row_lines *lines, struct slice line);
 /* The row of that line, valid until the next call; false: it cannot be read. */
 bool row_lines_read(struct row_lines *lines, int64_t where, struct result *result);
+/* The text of the line that was read last, without its end; valid until the next call. */
+struct slice row_lines_text(const struct row_lines *lines);
 /* Where the line after the one that was read last is. */
 int64_t row_lines_next(const struct row_lines *lines);
 /* -1: a line could not be written or read. */

@@ -4,7 +4,7 @@
 export IPF_REPORT_FULL=1 # all sections of the text
 data=$TESTS/data/report
 report=$BIN/ipf-report
-formats=(json csv md requests-csv junit prometheus openmetrics)
+formats=(json csv md requests-csv requests-jsonl junit prometheus openmetrics)
 
 all() { # NAME OPTION…: every format of NAME.results, in the folder NAME
 	mkdir -p "$1"

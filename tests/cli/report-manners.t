@@ -34,7 +34,7 @@ done
 sed -n '/^\.Sh FORMATS/,/^\.Sh [^F]/s/^\.Ss //p' "$TESTS/../ipf-report/ipf-report.1" "$TESTS/../ipf-report/ipf-report-export.1" "$TESTS/../ipf-report/ipf-exports.5" |
 	sed 's/, /\n/g' | sort >documented
 same known documented "every output format has a section in ipf-report(1), ipf-report-export(1) or ipf-exports(5)"
-contains "$("$report" --help | tr -s ' \n' ' ')" "formats: text md html json csv requests-csv junit prometheus openmetrics sql " "ipf-report --help lists the formats"
+contains "$("$report" --help | tr -s ' \n' ' ')" "formats: text md html json csv requests-csv requests-jsonl junit prometheus openmetrics sql " "ipf-report --help lists the formats"
 
 # ---- --meta ---------------------------------------------------------------------------------------------------------
 misused '--meta: expected KEY=VALUE' --meta commit

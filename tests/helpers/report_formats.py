@@ -1,6 +1,6 @@
 """Reads the formats of ipf-report back and compares every number with the JSON report.
 
-    report_formats.py FOLDER RESULTS    FOLDER has json, csv, md, requests-csv, junit, prometheus, openmetrics of RESULTS
+    report_formats.py FOLDER RESULTS    FOLDER has json, csv, md, requests-csv, requests-jsonl, junit, prometheus, openmetrics of RESULTS
     report_formats.py md FOLDER         FOLDER has json and md
 
 Prints the differences.
@@ -121,6 +121,14 @@ def check_requests(text, rows, report):
         expected = {k: v for k, v in expected.items() if v != ""}
         if found != expected:
             print(f"requests-csv: {found}, expected {expected}")
+
+
+# ---- requests-jsonl ----
+
+def check_rows(text, rows):
+    found = [json.loads(line) for line in text.split("\n")[:-1]]
+    if found != rows:
+        print(f"requests-jsonl: {len(found)} rows, expected {len(rows)}, or others")
 
 
 # ---- md ----
@@ -365,6 +373,7 @@ def main():
     rows.sort(key=lambda row: (row["stage"], row.get("start_ns", float("-inf")), row["n"]))
     check_csv(read("csv"), report)
     check_requests(read("requests-csv"), rows, report)
+    check_rows(read("requests-jsonl"), rows)
     check_md(read("md"), report)
     check_junit(read("junit"), report)
     for name in ("prometheus", "openmetrics"):
