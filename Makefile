@@ -43,7 +43,7 @@ DEBS_TEST := libcmocka-dev gojq python3 python3-grpcio python3-grpc-tools python
              sqlite3 postgresql valgrind
 DEBS_CLUSTER := slurm-wlm munge buildah podman runc mmdebstrap containerd containernetworking-plugins
 DEBS_SERVERS := haproxy caddy curl unzip python3-venv
-DEBS_PACKAGES := debhelper dpkg-dev lintian mmdebstrap patchelf
+DEBS_PACKAGES := debhelper dpkg-dev lintian mmdebstrap musl-tools musl busybox-static python3-venv
 DEBS_LINT := clang libclang-rt-dev clang-format clang-tidy shellcheck mandoc graphviz
 
 # pkg-config packages of lib, which every program links, and of each program.
@@ -95,7 +95,7 @@ soname    := libipf.so.$(VERSION_MAJOR)
 libraries := $(addprefix $(BUILD)/library/,$(soname) libipf.a)
 
 .PHONY: all tests check check-long operator bench bench-tools coverage fuzz fuzz-minimize mutants demo deps deps-all
-.PHONY: lint format format-check tidy tables graph html dist advisories deb bundle check-packages install uninstall clean help
+.PHONY: lint format format-check tidy tables graph html dist advisories deb bundle wheel check-packages install uninstall clean help
 .DELETE_ON_ERROR:
 .SECONDARY:
 .SUFFIXES:
@@ -461,17 +461,20 @@ deb: dist ## build Debian packages, in $(BUILD)/deb (needs DEPS="debhelper dpkg-
 	else echo "deb: not checked: lintian is not installed"; fi
 	$(call say,DEB,"$(BUILD)/deb/*.deb")
 
-# The programs with the libraries they need, for systems without these packages; needs patchelf.
+# The programs with all that they need, for any Linux: packaging/bundle.
 bundle_name := ipf-$(VERSION)-linux-$(shell uname -m)
 date_of_sources = $(or $(SOURCE_DATE_EPOCH),$(shell git log -1 --format=%ct 2>/dev/null),0)
 bundle: all ## a folder of the programs with their libraries, as a tar archive in $(BUILD)
 	$(Q)rm -rf $(BUILD)/stage && $(MAKE) --no-print-directory install prefix= DESTDIR=$(abspath $(BUILD))/stage >/dev/null
 	$(Q)mkdir -p $(BUILD)/stage/share/doc/ipf && cp -r examples $(BUILD)/stage/share/doc/ipf
-	$(Q)examples/debian/bundle.sh $(BUILD)/stage $(BUILD)/$(bundle_name)
-	$(Q)examples/debian/sbom.sh $(VERSION) $(BUILD)/$(bundle_name)/lib > $(BUILD)/$(bundle_name)/share/doc/ipf/ipf.cdx.json
+	$(Q)packaging/bundle/bundle.sh $(BUILD)/stage $(BUILD)/$(bundle_name)
+	$(Q)examples/debian/sbom.sh $(VERSION) $(BUILD)/$(bundle_name) > $(BUILD)/$(bundle_name)/share/doc/ipf/ipf.cdx.json
 	$(Q)tar -C $(BUILD) --sort=name --owner=0 --group=0 --numeric-owner --mode=go=rX,u+rw --mtime=@$(date_of_sources) -c $(bundle_name) | \
 		gzip -9n > $(BUILD)/$(bundle_name).tar.gz
 	$(call say,TAR,$(BUILD)/$(bundle_name).tar.gz)
+
+wheel: bundle ## packages for pip, for systems with glibc and with musl, in $(BUILD) (needs python3)
+	$(Q)SOURCE_DATE_EPOCH=$(date_of_sources) packaging/wheel/make_wheel.py $(BUILD)/$(bundle_name) $(VERSION) $(shell uname -m) $(BUILD)
 
 check-packages: ## make packages and bundle, install and run them in bare systems; as root, takes minutes (TESTS=…)
 	-$(Q)$(MAKE) --no-print-directory deps DEPS="$(DEBS) $(DEBS_PACKAGES)"

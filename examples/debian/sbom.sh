@@ -2,7 +2,7 @@
 # Writes a bill of materials, as CycloneDX 1.5 (JSON), for scanners of advisories.
 #
 #     sbom.sh VERSION ARCHIVE PACKAGE…     the sources, and the libraries that these packages of pkg-config name; `make dist` calls it
-#     sbom.sh VERSION FOLDER               the shared libraries in FOLDER, which were taken from this system; `make bundle` calls it
+#     sbom.sh VERSION FOLDER               what FOLDER.list says was taken from this system; `make bundle` calls it
 #
 # A library is named as Debian's package, with its version; elsewhere by its name and pkg-config's version. The same input gives the same bytes.
 set -euo pipefail
@@ -34,18 +34,15 @@ by_pkg_config() { # PACKAGE…
 	done
 }
 
-by_files() { # FOLDER
-	local file of_system
-	for file in "$1"/*.so*; do
-		[ "${file##*/}" != "libipf.so.${version%%.*}" ] || continue
-		of_system=$(ldconfig -p | sed -n "s|^\t${file##*/} .* => ||p" | head -1)
-		[ -n "$of_system" ] || { echo "sbom: $file: the system has no library of this name" >&2; exit 1; }
-		line "${file##*/}" '' "$(realpath "$of_system")" "$file"
-	done
+by_list() { # FOLDER
+	local place file
+	while IFS=$'\t' read -r place file; do
+		line "${place##*/}" '' "$(realpath "$place")" "$1/$file"
+	done <"$1.list"
 }
 
 if [ -d "$of" ]; then
-	libraries=$(by_files "$of") digest=
+	libraries=$(by_list "$of") digest=
 else
 	libraries=$(by_pkg_config "$@") digest=$(sha256sum "$of" | cut -d ' ' -f 1)
 fi

@@ -14,6 +14,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -610,6 +611,14 @@ static int print_instead(const struct program *program, const struct printing *p
 	return print(&out, err);
 }
 
+/* A program started by a loader (packaging/bundle) would have the loader's name in lists of processes. */
+static void name_process(const char *path)
+{
+	const char *slash = path ? strrchr(path, '/') : NULL;
+	if (path)
+		prctl(PR_SET_NAME, slash ? slash + 1 : path);
+}
+
 bool program_start(const struct program *program, int argc, char **argv, void *options, struct operands *operands,
                    int *status)
 {
@@ -622,6 +631,7 @@ bool program_start(const struct program *program, int argc, char **argv, void *o
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
 	fill_descriptors();
+	name_process(argc > 0 ? argv[0] : NULL);
 	got = parse(&w, options, operands, &prints, &err);
 	if (got == 1)
 		got = keep_inputs(program, options, operands, &err) < 0 ? -1 : 1;

@@ -26,11 +26,12 @@ LISTEN          ?=#: serve the figures of the run to Prometheus, at an address s
 PUSH            ?=#: send the figures of the run to [KIND=]URL
 LIVE_OPTIONS    ?=#: more options of the ipf-collect that follows a run
 export MAKEFILE := $(firstword $(MAKEFILE_LIST))
+SHELL := $(or $(wildcard $(ipf)../../lib/ipf/tools/sh),/bin/sh)# a bundle's
 export PATH := $(value PATH):$(ipf)../../bin:$(ipf)../../.build/bin
 MAKEFLAGS += -L# a link to TRACE is as new as the link itself
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR .NOTPARALLEL:
-.PHONY: all help show report trace schedule FORCE
+.PHONY: all help show report trace schedule measure FORCE
 # Refused before anything runs, also $(shell …): unknown variables, values that make would expand, and an OUT that make or a shell would split.
 typed := $(foreach v,$(.VARIABLES),$(if $(filter command,$(firstword $(origin $v))),$v$(if $(findstring $$,$(value $v)),$(error $v: a value must not contain "$$"))))
 VARIABLES := $(shell sed -n 's/^\([A-Z_]*\) *?=.*#:.*/\1/p' $(MAKEFILE_LIST))

@@ -36,6 +36,7 @@ page = $(if $(filter 0,$(PAGE)),$(if $(UPLOAD)$(PUSH_REPORT),$(OUT)/report.html)
 #: Targets:
 all: $(OUT)/report.txt $(OUT)/report.json $(page)#: measure and report: report.txt, report.json, report.html and plots
 	@[ -z "$$SLO" ] || $(report) -q --strict -o /dev/null $(OUT)/results.zst
+measure: $(OUT)/results.zst#: measure only; the results are OUT/results.zst
 trace: $(OUT)/trace.zst#: make the requests only; nothing is sent
 schedule: $(OUT)/schedule#: make the schedule only; nothing is sent
 show:#: show the report again

@@ -13,7 +13,7 @@ if ! image_build; then
 	exit 1
 fi
 ok "the image is built"
-between "$(image_podman image inspect "$IMAGE" | jq '.[0].Size')" 1000000 50000000 "the image has less than 50 MB"
+between "$(image_podman image inspect "$IMAGE" | jq '.[0].Size')" 1000000 60000000 "the image has less than 60 MB"
 is "$(image_podman image inspect "$IMAGE" | jq -r '.[0].Config.User')" 65532:65532 "the image runs as a user without rights"
 
 mkdir work
@@ -31,7 +31,7 @@ matches "$(cat "$OUT")" '^CapEff:.0000000000000000$' "the container has no capab
 contains "$(cat "$ERR")" "Read-only file system" "the container cannot write to its root"
 
 # ---- the demo ----
-run image_run --network none --tmpfs /work:mode=1777 --tmpfs /tmp -e DEMO=/work "$IMAGE" bash /usr/local/share/ipf/examples/demo.sh
+run image_run --network none --tmpfs /work:mode=1777 --tmpfs /tmp -e DEMO=/work "$IMAGE" sh /usr/local/share/doc/ipf/examples/demo.sh
 status_is 0 "the demo runs"
 is "$(grep -c '^Verdict ' "$OUT")" 2 "the demo shows two reports"
 

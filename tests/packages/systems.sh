@@ -15,6 +15,16 @@ system_make() { # FOLDER SUITE PACKAGES [MIRROR OR OPTION OF mmdebstrap]…
 	nice -n 10 mmdebstrap --quiet --variant=minbase --include="$packages" "$suite" "$folder" "$@" >system.log 2>&1
 }
 
+# A root file system in FOLDER without glibc: musl and busybox, of Debian's packages. 1: it cannot be made.
+system_make_musl() { # FOLDER
+	local folder=$1 busybox loader
+	busybox=$(command -v busybox) && loader=$(ls /lib/ld-musl-*.so.1) || return 1
+	mkdir -p "$folder"/{bin,dev,etc,lib,opt,proc,root,sbin,tmp,usr} && chmod 1777 "$folder/tmp" && ln -s ../bin "$folder/usr/bin" || return 1
+	cp "$busybox" "$folder/bin/busybox" && cp -L "$loader" "$folder/lib/" && "$busybox" --list | grep -vx busybox | while read -r applet; do ln -sf busybox "$folder/bin/$applet"; done
+	printf 'root:x:0:0:root:/root:/bin/sh\n' >"$folder/etc/passwd"
+	printf '127.0.0.1 localhost\n' >"$folder/etc/hosts"
+}
+
 # Runs a command line in it, as root; all mounts and processes end with it.
 system_run() { # FOLDER COMMAND-LINE
 	# shellcheck disable=SC2016 # for the inner shell
@@ -28,3 +38,8 @@ system_user() { # FOLDER COMMAND-LINE
 	printf '%s\n' "$2" >"$1/home/user/command"
 	system_run "$1" "su - user -c 'bash command'"
 }
+
+# A measurement with `ipf run` against ipf-sim of the same installation, in the current folder: a command line for system_run.
+# shellcheck disable=SC2016 # for the inner shell
+measure_simulated='rm -f sim.txt; ipf-sim --die-with-parent >sim.txt & for _ in $(seq 300); do [ ! -s sim.txt ] || break; sleep 0.1; done
+	ipf run --url $(grep -o "http[^ ]*" sim.txt) --model sim --requests 100 --input 20 --output 4 --rate 20 --duration 2s --warmup 0'
