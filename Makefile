@@ -200,10 +200,10 @@ $(BUILD)/schema/%.schema.json: $(BUILD)/ipf-report/schemas/write_schema share/ip
 # Its C interface does not tell the version.
 cflags_collect += -DSNAPPY_VERSION='"$(shell $(PKG_CONFIG) --modversion snappy $(quietly))"'
 
-# Sources for connections beside the run: the programs using them link libcurl.
-$(addprefix $(BUILD)/lib/,aws/%.o hub/%.o http/%.o push/%.o): room_cflags = $(cflags_collect)
+# Sources for connections beside the run, and for Parquet: the programs using them link libcurl and Snappy.
+$(addprefix $(BUILD)/lib/,aws/%.o hub/%.o http/%.o parquet/%.o push/%.o): room_cflags = $(cflags_collect)
 $(BUILD)/tests/unit/test_lib_%.o: room_cflags = $(unit_main)
-$(eval $(call bundle_rules,unit,lib,$(call units_of,lib_*),$(BUILD)/libipf.a,$(libs_collect) $(call libs_of,libssl) $(libs_lib) -lcmocka))
+$(eval $(call bundle_rules,unit,lib,$(call units_of,lib_*),$(BUILD)/libipf.a,$(libs_collect) $(call libs_of,libssl libarchive) $(libs_lib) -lcmocka))
 
 $(BUILD)/%.o: %.c $(BUILD)/flags
 	$(call say,CC,$<)
@@ -302,8 +302,7 @@ $(BUILD)/tests/readers: $(BUILD)/tests/differ/readers.o $(archive)
 	$(Q)mkdir -p $(@D) && $(CC) $(all_ldflags) -o $@ $^ $(libs_lib)
 
 # The rows of a Parquet file, for comparisons with other readers.
-$(BUILD)/tests/differ/parquet_rows.o: room_cflags = -Iipf-prep
-$(BUILD)/tests/parquet_rows: $(BUILD)/tests/differ/parquet_rows.o $(filter $(BUILD)/ipf-prep/parquet/%,$(modules_prep)) $(archive)
+$(BUILD)/tests/parquet_rows: $(BUILD)/tests/differ/parquet_rows.o $(archive)
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D) && $(CC) $(all_ldflags) -o $@ $^ $(libs_prep) $(libs_lib)
 

@@ -11,8 +11,8 @@
  *
  * Errors name the column, the row group and the page.
  */
-#ifndef PREP_COLUMN_READER_H
-#define PREP_COLUMN_READER_H
+#ifndef IPF_COLUMN_READER_H
+#define IPF_COLUMN_READER_H
 
 #include "parquet/page_values.h"
 #include "parquet/schema_tree.h"

@@ -7,8 +7,8 @@
  *
  * Errors have no place: the caller knows the column (column_reader.h).
  */
-#ifndef PREP_PAGE_FILE_H
-#define PREP_PAGE_FILE_H
+#ifndef IPF_PAGE_FILE_H
+#define IPF_PAGE_FILE_H
 
 #include "buffer.h"
 #include "error.h"

@@ -8,8 +8,8 @@
  * The file must be seekable; it is read by pread(2), so its position stays. Memory is bounded by its pages and its
  * longest row (page_file.h), not by its row groups. ipf-prep-formats(5) says how values are written.
  */
-#ifndef PREP_PARQUET_H
-#define PREP_PARQUET_H
+#ifndef IPF_PARQUET_H
+#define IPF_PARQUET_H
 
 #include "buffer.h"
 #include "error.h"

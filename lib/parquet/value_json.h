@@ -9,8 +9,8 @@
  * numbers with all their digits. Bytes not declared as text are text if they are UTF-8 without control characters, else
  * each byte other than printable ASCII is \xNN. Numbers without JSON (NaN, infinities) are null.
  */
-#ifndef PREP_VALUE_JSON_H
-#define PREP_VALUE_JSON_H
+#ifndef IPF_VALUE_JSON_H
+#define IPF_VALUE_JSON_H
 
 #include "parquet/footer.h"
 

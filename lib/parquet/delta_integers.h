@@ -7,8 +7,8 @@
  *
  * Sums wrap, as the specification wants it: github.com/apache/parquet-format, Encodings.md.
  */
-#ifndef PREP_DELTA_INTEGERS_H
-#define PREP_DELTA_INTEGERS_H
+#ifndef IPF_DELTA_INTEGERS_H
+#define IPF_DELTA_INTEGERS_H
 
 #include "buffer.h"
 

@@ -11,8 +11,8 @@
  * levels it is there. Groups annotated as lists and maps are one node with their contents; the older forms without the
  * inner group count too (github.com/apache/parquet-format, LogicalTypes.md, rules 1 to 5).
  */
-#ifndef PREP_SCHEMA_TREE_H
-#define PREP_SCHEMA_TREE_H
+#ifndef IPF_SCHEMA_TREE_H
+#define IPF_SCHEMA_TREE_H
 
 #include "parquet/value_json.h"
 

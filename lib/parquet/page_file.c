@@ -1,6 +1,7 @@
 #include "parquet/page_file.h"
 
 #include "memory.h"
+#include "parquet/format.h"
 
 #include <archive.h>
 #include <archive_entry.h>
@@ -10,7 +11,6 @@
 #include <unistd.h>
 #include <zstd.h>
 
-enum codec { CODEC_NONE, CODEC_SNAPPY, CODEC_GZIP, CODEC_LZO, CODEC_BROTLI, CODEC_LZ4, CODEC_ZSTD, CODEC_LZ4_RAW };
 
 int page_memory_reserve(struct page_file *file, struct page_memory *memory, size_t need, struct ipf_error *err)
 {

@@ -10,8 +10,8 @@
  *
  * Specification: github.com/apache/parquet-format, Encodings.md (RLE, BIT_PACKED).
  */
-#ifndef PREP_BIT_RUNS_H
-#define PREP_BIT_RUNS_H
+#ifndef IPF_BIT_RUNS_H
+#define IPF_BIT_RUNS_H
 
 #include "buffer.h"
 

@@ -12,8 +12,8 @@
  * empty. The memory for a list is bounded by the remaining bytes: an element takes at least one. Specification:
  * github.com/apache/thrift, doc/specs/thrift-compact-protocol.md.
  */
-#ifndef PREP_THRIFT_H
-#define PREP_THRIFT_H
+#ifndef IPF_THRIFT_H
+#define IPF_THRIFT_H
 
 #include "buffer.h"
 

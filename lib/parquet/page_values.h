@@ -7,8 +7,8 @@
  *
  * Values of a dictionary are its entries: those in `dictionary` at their indexes.
  */
-#ifndef PREP_PAGE_VALUES_H
-#define PREP_PAGE_VALUES_H
+#ifndef IPF_PAGE_VALUES_H
+#define IPF_PAGE_VALUES_H
 
 #include "parquet/bit_runs.h"
 #include "parquet/delta_integers.h"
@@ -16,18 +16,6 @@
 #include "parquet/value_json.h"
 
 #define VALUES_MAX 512 /* read at once */
-
-enum encoding {
-	ENCODING_PLAIN = 0,
-	ENCODING_PLAIN_DICTIONARY = 2,
-	ENCODING_RLE = 3,
-	ENCODING_BIT_PACKED = 4,
-	ENCODING_DELTA = 5,
-	ENCODING_DELTA_LENGTH = 6,
-	ENCODING_DELTA_BYTES = 7,
-	ENCODING_DICTIONARY = 8,
-	ENCODING_SPLIT = 9
-};
 
 struct page_values {
 	enum physical_type type;

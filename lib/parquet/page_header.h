@@ -6,12 +6,11 @@
  *
  * Specification: github.com/apache/parquet-format, src/main/thrift/parquet.thrift (PageHeader).
  */
-#ifndef PREP_PAGE_HEADER_H
-#define PREP_PAGE_HEADER_H
+#ifndef IPF_PAGE_HEADER_H
+#define IPF_PAGE_HEADER_H
 
+#include "parquet/format.h"
 #include "parquet/thrift.h"
-
-enum page_kind { PAGE_DATA, PAGE_INDEX, PAGE_DICTIONARY, PAGE_DATA_V2 };
 
 struct page_header {
 	int64_t kind;

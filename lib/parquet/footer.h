@@ -7,30 +7,18 @@
  * Nothing of it is checked against the file yet: schema_tree.h checks the schema, column_reader.h for the rest.
  * Specification: github.com/apache/parquet-format, src/main/thrift/parquet.thrift.
  */
-#ifndef PREP_FOOTER_H
-#define PREP_FOOTER_H
+#ifndef IPF_FOOTER_H
+#define IPF_FOOTER_H
 
 #include "buffer.h"
 #include "error.h"
+#include "parquet/format.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #define FOOTER_MAX   ((size_t)64 << 20) /* bytes */
 #define ELEMENTS_MAX 20000              /* the schema's */
-
-enum physical_type {
-	TYPE_BOOLEAN,
-	TYPE_INT32,
-	TYPE_INT64,
-	TYPE_INT96,
-	TYPE_FLOAT,
-	TYPE_DOUBLE,
-	TYPE_BYTE_ARRAY,
-	TYPE_FIXED,
-	PHYSICAL_TYPES
-};
-enum repetition { REPETITION_REQUIRED, REPETITION_OPTIONAL, REPETITION_REPEATED };
 
 /* The annotation of a type, the older and the newer form as one. */
 enum annotation {
