@@ -20,11 +20,12 @@ struct member {
 	{                                                                                                                  \
 #name_, offsetof(struct window, name_)                                                                         \
 	}
-static const struct member requests[] = {MEMBER(scheduled), MEMBER(started), MEMBER(ok)};
+/* The failures are written before sum number BEFORE_FAILURES. */
+enum { BEFORE_FAILURES = 3 };
 static const struct member sums[] = {
-	MEMBER(hung_up),      MEMBER(unseen),       MEMBER(in_flight_ns),  MEMBER(slot_wait_ns),
-	MEMBER(pool_wait_ns), MEMBER(input_tokens), MEMBER(output_tokens), MEMBER(failed_output_tokens),
-	MEMBER(events)};
+	MEMBER(scheduled),    MEMBER(started),      MEMBER(ok),           MEMBER(hung_up),
+	MEMBER(unseen),       MEMBER(in_flight_ns), MEMBER(slot_wait_ns), MEMBER(pool_wait_ns),
+	MEMBER(input_tokens), MEMBER(output_tokens), MEMBER(failed_output_tokens), MEMBER(events)};
 static const struct member histograms[] = {MEMBER(ttft_ns), MEMBER(itl_ns), MEMBER(e2e_ns), MEMBER(lag_ns)};
 #define EACH(i, members) (size_t i = 0; i < sizeof(members) / sizeof *(members); i++)
 
@@ -38,14 +39,24 @@ static struct histogram **histogram_of(struct window *w, const struct member *m)
 	return (struct histogram **)((char *)w + m->offset);
 }
 
-static int64_t read_sum(const struct window *w, const struct member *m)
+const char *window_sum_name(size_t i)
 {
-	return *(const int64_t *)((const char *)w + m->offset);
+	return i < sizeof sums / sizeof *sums ? sums[i].name : NULL;
 }
 
-static const struct histogram *read_histogram(const struct window *w, const struct member *m)
+int64_t window_sum(const struct window *w, size_t i)
 {
-	return *(struct histogram *const *)((const char *)w + m->offset);
+	return *(const int64_t *)((const char *)w + sums[i].offset);
+}
+
+const char *window_histogram_name(size_t i)
+{
+	return i < sizeof histograms / sizeof *histograms ? histograms[i].name : NULL;
+}
+
+const struct histogram *window_histogram(const struct window *w, size_t i)
+{
+	return *(struct histogram *const *)((const char *)w + histograms[i].offset);
 }
 
 struct window *window_new(int64_t number, int64_t stage, int64_t length_ns)
@@ -128,17 +139,14 @@ void window_sample(struct histogram **h, int64_t value, int64_t count)
 void window_merge(struct window *into, const struct window *from)
 {
 	for
-		EACH(i, requests)
-	window_count(sum_of(into, &requests[i]), read_sum(from, &requests[i]));
-	for
 		EACH(i, sums)
-	window_count(sum_of(into, &sums[i]), read_sum(from, &sums[i]));
+	window_count(sum_of(into, &sums[i]), window_sum(from, i));
 	for (size_t i = 0; i < from->failures_count; i++)
 		window_fail(into, slice_of(from->failures[i].kind), from->failures[i].count);
 	for
 		EACH(i, histograms)
 		{
-			const struct histogram *values = read_histogram(from, &histograms[i]);
+			const struct histogram *values = window_histogram(from, i);
 			struct histogram **to = histogram_of(into, &histograms[i]);
 			if (values && (*to || (*to = histogram_new_coarse())))
 				histogram_merge(*to, values);
@@ -151,17 +159,26 @@ size_t window_memory(const struct window *w)
 	size_t sum = sizeof *w + 48 + (w->failures ? w->failures_count * sizeof *w->failures + 16 : 0);
 	for
 		EACH(i, histograms)
-	if (read_histogram(w, &histograms[i]))
-		sum += histogram_memory(read_histogram(w, &histograms[i])) + 32;
+	if (window_histogram(w, i))
+		sum += histogram_memory(window_histogram(w, i)) + 32;
 	return sum;
 }
 
 /* ---- writing ---- */
 
-static void write_sum(struct jout *out, const char *name, int64_t sum)
+static void write_sum(const struct window *w, size_t i, struct jout *out)
 {
-	if (sum)
-		jout_member_int(out, name, sum);
+	if (window_sum(w, i))
+		jout_member_int(out, sums[i].name, window_sum(w, i));
+}
+
+void window_write_failures(const struct window *w, struct buffer *out)
+{
+	struct jout map = {.out = out};
+	jout_begin_map(&map);
+	for (size_t i = 0; i < w->failures_count; i++)
+		jout_member_int(&map, w->failures[i].kind, w->failures[i].count);
+	jout_end_map(&map);
 }
 
 void window_write(const struct window *w, struct buffer *line)
@@ -174,22 +191,19 @@ void window_write(const struct window *w, struct buffer *line)
 	jout_member_int(&out, "length_ns", w->length_ns);
 	jout_member_int(&out, "stage", w->stage);
 	for
-		EACH(i, requests)
-	write_sum(&out, requests[i].name, read_sum(w, &requests[i]));
-	if (w->failures_count) {
-		jout_key(&out, "failed");
-		jout_begin_map(&out);
-		for (size_t i = 0; i < w->failures_count; i++)
-			jout_member_int(&out, w->failures[i].kind, w->failures[i].count);
-		jout_end_map(&out);
-	}
-	for
 		EACH(i, sums)
-	write_sum(&out, sums[i].name, read_sum(w, &sums[i]));
+		{
+			if (i == BEFORE_FAILURES && w->failures_count) {
+				jout_key(&out, "failed");
+				window_write_failures(w, line);
+				out.comma = true;
+			}
+			write_sum(w, i, &out);
+		}
 	for
 		EACH(i, histograms)
 		{
-			const struct histogram *values = read_histogram(w, &histograms[i]);
+			const struct histogram *values = window_histogram(w, i);
 			if (!values)
 				continue;
 			jout_key(&out, histograms[i].name);
@@ -222,12 +236,12 @@ static int read_place(struct window *w, const struct jdoc *doc, jdoc_id map, str
 	return 0;
 }
 
-static int read_sums(struct window *w, const struct member *members, size_t count, const struct jdoc *doc, jdoc_id map,
-                     struct ipf_error *err)
+static int read_sums(struct window *w, const struct jdoc *doc, jdoc_id map, struct ipf_error *err)
 {
-	for (size_t i = 0; i < count; i++)
-		if (jdoc_get_uint(doc, map, members[i].name, sum_of(w, &members[i]), err) < 0)
-			return -1;
+	for
+		EACH(i, sums)
+	if (jdoc_get_uint(doc, map, sums[i].name, sum_of(w, &sums[i]), err) < 0)
+		return -1;
 	return 0;
 }
 
@@ -277,9 +291,7 @@ struct window *window_read(const struct jdoc *doc, jdoc_id map, struct ipf_error
 		ipf_error_memory(err);
 		return NULL;
 	}
-	if (read_place(w, doc, map, err) < 0 ||
-	    read_sums(w, requests, sizeof requests / sizeof *requests, doc, map, err) < 0 ||
-	    read_sums(w, sums, sizeof sums / sizeof *sums, doc, map, err) < 0 || read_failures(w, doc, map, err) < 0 ||
+	if (read_place(w, doc, map, err) < 0 || read_sums(w, doc, map, err) < 0 || read_failures(w, doc, map, err) < 0 ||
 	    read_histograms(w, doc, map, err) < 0 || (memory_ran_out() && ipf_error_memory(err) < 0)) {
 		window_free(w);
 		return NULL;

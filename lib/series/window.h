@@ -50,6 +50,15 @@ void window_sample(struct histogram **h, int64_t value, int64_t count);
 /* Adds all that `from` has; number, stage and length remain those of `into`. */
 void window_merge(struct window *into, const struct window *from);
 
+/* The sums (requests, time, tokens) and histograms of a window in the order of its line, by number: the name of the
+ * member, NULL behind the last one, and its value. */
+const char *window_sum_name(size_t i);
+int64_t window_sum(const struct window *w, size_t i);
+const char *window_histogram_name(size_t i);
+const struct histogram *window_histogram(const struct window *w, size_t i); /* NULL: no values */
+/* Appends the number of each kind of failure: {"timeout":2} */
+void window_write_failures(const struct window *w, struct buffer *out);
+
 /* Renders it as a body line into `line`, which is cleared first. The same window always gives the same bytes. */
 void window_write(const struct window *w, struct buffer *line);
 /* Reads the map that window_write made. Unknown members are ignored. Returns a new window; NULL: IPF_INPUT for one that
