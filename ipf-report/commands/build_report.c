@@ -218,6 +218,7 @@ int build_report(struct built_report *built, const struct run_data *run, const s
 	                            .members = wanted_members(options, &b->view),
 	                            .by = options->by.by == GROUPINGS ? NULL : groupings[options->by.by],
 	                            .reproducible = options->common.reproducible,
+	                            .table = options->table < 0 ? 0 : options->table,
 	                            .curve = options->curve,
 	                            .verbose = options->common.verbose};
 	if (run_figures_build(&b->figures, run, &b->wanted, err) < 0 ||

@@ -15,6 +15,7 @@ static const struct option_spec specs[] = {
 	ROW_PERCENTILES,
 	ROW_META,
 	ROW_CURVE,
+	ROW_TABLE,
 	ROW_AS,
 	OUTPUT_OPTION(struct report_options, common),
 	OPTION_HEADING("Input"),

@@ -19,6 +19,7 @@ static const struct option_spec specs[] = {
 	OPTION(OPTION_FLAG, 0, "ascii", NULL, struct report_options, ascii,
            "text: draw shapes and the time line with ASCII characters"),
 	ROW_CURVE,
+	ROW_TABLE,
 	OPTION_UNSHAPING(OPTION_FILE, 0, "plots", "FOLDER", struct report_options, plots,
                      "also draw plots, with their data and scripts, to FOLDER (requires gnuplot)"),
 	ROW_PLOT_FORMAT,

@@ -8,6 +8,7 @@
 #define REPORT_OPTION_ROWS_H
 
 #include "commands/report_options.h"
+#include "formats/report_format.h"
 #include "imports/import.h"
 #include "plots/plots.h"
 
@@ -26,6 +27,9 @@
 #define ROW_CURVE                                                                                                      \
 	OPTION(OPTION_FLAG, 0, "curve", NULL, struct report_options, curve,                                                \
 	       "csv: the latency-throughput curve, a row for each measured stage")
+#define ROW_TABLE                                                                                                      \
+	OPTION_CHOICE_OF(0, "table", "requests|events|windows", struct report_options, table, parquet_table_names,         \
+	                 "parquet: the table to write (default: requests)")
 #define ROW_AS                                                                                                         \
 	OPTION_OFFERING(OPTION_PARSED, 0, "as", "TOOLS", struct report_options, said, option_as, offer_tool,               \
 	                "also show what other tools would have said of the run: " TOOL_NAMES ", or all")

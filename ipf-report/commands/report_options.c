@@ -91,6 +91,7 @@ void report_options_init(struct report_options *options)
 	                                   .gateway_format = -1,
 	                                   .certificate_format = -1,
 	                                   .plot_format = -1,
+	                                   .table = -1,
 	                                   .from = IMPORT_AUTOMATIC,
 	                                   .by = {.by = GROUPINGS},
 	                                   .accuracy_ns = IPF_ABSENT,
@@ -171,6 +172,11 @@ int report_options_check(const struct report_options *options, struct ipf_error 
 {
 	if (options->curve && report_formats[options->format] != &format_csv)
 		return ipf_error_set(err, IPF_USAGE, "--curve requires %scsv", report_format_option(options));
+	if (options->table >= 0 && report_formats[options->format] != &format_parquet)
+		return ipf_error_set(err, IPF_USAGE, "--table requires %sparquet", report_format_option(options));
+	if (report_formats[options->format]->binary && !options->common.output && isatty(STDOUT_FILENO))
+		return ipf_error_set(err, IPF_USAGE, "%s is not printed on a terminal: use -o FILE, or -o - to print it",
+		                     report_format_names[options->format]);
 	if (options->by.by != GROUPINGS && !report_formats[options->format]->groups)
 		return ipf_error_set(err, IPF_USAGE, "--by: %s%s has no groups; use %s", report_format_option(options),
 		                     report_format_names[options->format],

@@ -44,6 +44,7 @@ struct report_options {
 	bool only_plots;      /* write no report */
 	bool exported;        /* the format is an operand, not the value of -f */
 	int plot_format;      /* enum plot_format; -1: the default */
+	int table;            /* into parquet_table_names; -1: the default */
 	int from;             /* index into importer_names; IMPORT_AUTOMATIC */
 	json_t *meta;         /* object; NULL: none */
 	struct said said;

@@ -42,7 +42,7 @@ static void render_requests_csv(const struct report *report, struct buffer *out)
 {
 	struct request_lines lines = {.csv = {.out = out, .header = true}, .report = report};
 	const struct run_data *run = report->run;
-	request_columns_init(&lines.columns);
+	request_columns_init(&lines.columns, REQUEST_CELLS);
 	put_line(&lines, NULL);
 	for (int64_t i = 0; i < run->row_count && report_output_spill(report->output, out); i++) {
 		struct request request = {.row = &run->rows[i]};

@@ -498,7 +498,7 @@ static void put_request(struct sql_run *run, const struct request *request, stru
 			sql_integer(w, v.integer);
 		else if (v.type == REQUEST_BOOLEAN)
 			sql_boolean(w, v.boolean);
-		else if (v.type == REQUEST_TEXT)
+		else if (v.type == REQUEST_TEXT || v.type == REQUEST_JSON)
 			sql_text(w, v.text);
 		else
 			sql_null(w);
@@ -526,8 +526,10 @@ static void put_requests(struct sql_run *run, const struct sql_table *table, con
 /* The table of the requests has the columns of every format showing them. */
 static void request_table(struct sql_table *table, struct sql_column *list, const struct request_columns *columns)
 {
-	static const enum sql_type types[] = {
-		[REQUEST_INTEGER] = SQL_INTEGER, [REQUEST_BOOLEAN] = SQL_BOOLEAN, [REQUEST_TEXT] = SQL_TEXT};
+	static const enum sql_type types[] = {[REQUEST_INTEGER] = SQL_INTEGER,
+	                                      [REQUEST_BOOLEAN] = SQL_BOOLEAN,
+	                                      [REQUEST_TEXT] = SQL_TEXT,
+	                                      [REQUEST_JSON] = SQL_TEXT};
 	list[0] = (struct sql_column)RUN_COLUMN;
 	list[1] = (struct sql_column)COLUMN("number", INTEGER, NUMBER, "from 0, by stage and start");
 	for (size_t i = 0; i < columns->count; i++) {
@@ -573,7 +575,7 @@ static void render_sql(const struct report *report, struct buffer *out)
 		json_decref(run.json);
 		return;
 	}
-	request_columns_init(&columns);
+	request_columns_init(&columns, REQUEST_CELLS);
 	request_table(&requests, list, &columns);
 	put_schema(&run, &requests);
 	put_row(&run, RUNS, run.json, 0);

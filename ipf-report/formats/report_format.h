@@ -27,7 +27,8 @@
 	FORMAT(junit, "junit")                                                                                             \
 	FORMAT(prometheus, "prometheus")                                                                                   \
 	FORMAT(openmetrics, "openmetrics")                                                                                 \
-	FORMAT(sql, "sql")
+	FORMAT(sql, "sql")                                                                                                 \
+	FORMAT(parquet, "parquet")
 #define REPORT_FORMATS_OF_TOOLS(FORMAT)                                                                                \
 	FORMAT(vllm, "vllm")                                                                                               \
 	FORMAT(vllm_detailed, "vllm-detailed")                                                                             \
@@ -65,6 +66,7 @@ struct report_format {
 	bool plots;      /* has plots: needs `plot_data` of the report */
 	bool drawn;      /* … and `plots` */
 	bool requests;   /* shows requests: a run of which only figures are known has none to show */
+	bool binary;     /* not for a terminal */
 	bool times;      /* … and needs to know when they started */
 };
 
@@ -75,6 +77,7 @@ extern const struct report_format *const report_formats[];
 extern const char *const report_format_names[]; /* in the same order; NULL ends them */
 extern const char *const report_own_names[];    /* those of -f, the first ones */
 extern const char *const report_export_names[]; /* those of `ipf-report export` */
+extern const char *const parquet_table_names[]; /* of --table; NULL ends them */
 
 #define REPORT_FORMAT_TEXT(id_, name_) " " name_
 /* " text md html json" */

@@ -6,9 +6,10 @@
 
 enum own { OWN_PART, OWN_STAGE_NAME, OWN_TARGET, OWN_ERROR_KIND, OWN_STATUS, OWN_STALE, OWN_ERROR_TEXT, OWN_GOOD };
 
-/* Members without a single value, or whose texts are whole answers. */
-static bool is_left_out(const struct field *field)
+static bool is_left_out(const struct field *field, enum request_extent extent)
 {
+	if (extent == REQUEST_WHOLE)
+		return field->type == FIELD_LIST;
 	return field->type == FIELD_LIST || field->type == FIELD_INTEGERS || field->type == FIELD_MAP ||
 	       strcmp(field->name, "text") == 0 || strcmp(field->name, "reasoning") == 0;
 }
@@ -20,8 +21,12 @@ static enum request_type type_of(const struct field *field)
 		return REQUEST_BOOLEAN;
 	case FIELD_TEXT:
 	case FIELD_NAME:
-	case FIELD_TAGS:
 		return REQUEST_TEXT;
+	case FIELD_MAP:
+	case FIELD_TAGS:
+		return REQUEST_JSON;
+	case FIELD_INTEGERS:
+		return REQUEST_INTEGERS;
 	default:
 		return REQUEST_INTEGER;
 	}
@@ -32,13 +37,13 @@ static void add(struct request_columns *columns, const char *name, enum request_
 	columns->list[columns->count++] = (struct request_column){.name = name, .type = type, .own = own};
 }
 
-void request_columns_init(struct request_columns *columns)
+void request_columns_init(struct request_columns *columns, enum request_extent extent)
 {
 	columns->count = 0;
 	add(columns, "part", REQUEST_INTEGER, OWN_PART);
 	for (size_t i = 0; i < result_fields.count; i++) {
 		const struct field *f = &result_fields.fields[i];
-		if (is_left_out(f))
+		if (is_left_out(f, extent))
 			continue;
 		if (strcmp(f->name, "target") == 0)
 			add(columns, "target", REQUEST_TEXT, OWN_TARGET);
@@ -113,8 +118,13 @@ static struct request_value own_value(struct request_cells *cells, const struct 
 /* Is it a time, which counts from the start of the part, and not a duration? */
 static bool is_time(const struct field *field)
 {
-	return field->offset == offsetof(struct result, due_ns) || field->offset == offsetof(struct result, ready_ns) ||
-	       field->offset == offsetof(struct result, start_ns) || field->offset == offsetof(struct result, end_ns);
+	static const size_t times[] = {offsetof(struct result, due_ns),   offsetof(struct result, ready_ns),
+	                               offsetof(struct result, start_ns), offsetof(struct result, end_ns),
+	                               offsetof(struct result, edge_ns),  offsetof(struct result, attempt_start_ns)};
+	for (size_t i = 0; i < sizeof times / sizeof *times; i++)
+		if (field->offset == times[i])
+			return true;
+	return false;
 }
 
 struct request_value request_cell(struct request_cells *cells, const struct run_data *run,
@@ -124,18 +134,18 @@ struct request_value request_cell(struct request_cells *cells, const struct run_
 	if (!field)
 		return own_value(cells, run, request, (enum own)column->own);
 	const void *member = (const char *)&request->result + field->offset;
-	if (field->type == FIELD_TAGS) { /* as JSON, which both databases can look into */
-		struct slice tags = *(const struct slice *)member;
-		return (struct request_value){.type = tags.data ? REQUEST_TEXT : REQUEST_ABSENT, .text = tags};
+	const int64_t shift_ns = run->shards && is_time(field) ? run->parts[request->row->part].shift_ns : 0;
+	if (column->type == REQUEST_JSON || column->type == REQUEST_INTEGERS) { /* databases can look into JSON */
+		struct slice json = *(const struct slice *)member;
+		return (struct request_value){
+			.type = json.data ? column->type : REQUEST_ABSENT, .text = json, .integer = shift_ns};
 	}
 	if (column->type == REQUEST_TEXT)
 		return row_text(cells, *(const struct slice *)member);
 	if (column->type == REQUEST_BOOLEAN)
 		return boolean(*(const bool *)member);
 	int64_t value = *(const int64_t *)member;
-	if (value != IPF_ABSENT && run->shards && is_time(field))
-		value += run->parts[request->row->part].shift_ns;
-	return integer(value);
+	return integer(value == IPF_ABSENT ? value : value + shift_ns);
 }
 
 void request_cells_release(struct request_cells *cells)

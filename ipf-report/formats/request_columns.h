@@ -1,9 +1,9 @@
-/* The columns of a line for each request, the same in every format with one: the members of the row in ipf-results(5)
- * that have one value, with the names of stage, target and error, and the tags as JSON.
+/* The columns of a line for each request, the same in every format with one: the members of the row in ipf-results(5),
+ * with the names of stage, target and error, and the tags as JSON.
  *
  *     struct request_columns columns;
  *     struct request_cells cells = {0};
- *     request_columns_init(&columns);
+ *     request_columns_init(&columns, REQUEST_CELLS);
  *     for each row of run->rows:
  *         struct request request = {.row = row};
  *         if (row_lines_read(run->lines, row->line, &request.result))
@@ -15,7 +15,19 @@
 
 #include "results/run_data.h"
 
-enum request_type { REQUEST_ABSENT, REQUEST_INTEGER, REQUEST_BOOLEAN, REQUEST_TEXT };
+enum request_type {
+	REQUEST_ABSENT,
+	REQUEST_INTEGER,
+	REQUEST_BOOLEAN,
+	REQUEST_TEXT,
+	REQUEST_JSON,    /* a text that is JSON */
+	REQUEST_INTEGERS /* a list, as such a text; `integer` is to be added to each */
+};
+
+enum request_extent {
+	REQUEST_CELLS, /* members of one value, but no texts of answers */
+	REQUEST_WHOLE  /* all members but the lists of events */
+};
 
 struct request_column {
 	const char *name;
@@ -46,7 +58,7 @@ struct request_cells {
 	struct buffer text;
 };
 
-void request_columns_init(struct request_columns *columns);
+void request_columns_init(struct request_columns *columns, enum request_extent extent);
 /* Times of shards count from the start of the first one, as those of the windows do. */
 struct request_value request_cell(struct request_cells *cells, const struct run_data *run,
                                   const struct request *request, const struct request_column *column);

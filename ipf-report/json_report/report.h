@@ -27,6 +27,7 @@ struct report {
 	const char *by;                 /* the grouping asked for, such as "model"; NULL */
 	unsigned members;  /* members of the JSON report that are shown to people: REPORT_… of json_report.h */
 	bool reproducible; /* without values changing from run to run although they were not measured: dates */
+	int table;         /* parquet: index into parquet_table_names */
 	bool curve;        /* csv: only the latency-throughput curve */
 	bool verbose;      /* text: includes details of interest only if something is amiss */
 };

@@ -23,6 +23,7 @@ static const struct {
 	{".png", "image/png"},
 	{".pdf", "application/pdf"},
 	{".zst", "application/zstd"},
+	{".parquet", "application/vnd.apache.parquet"},
 };
 
 const char *media_type(const char *name)

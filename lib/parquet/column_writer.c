@@ -296,8 +296,8 @@ size_t column_writer_flush(struct column_writer *c, int64_t offset, struct buffe
 	end_page(c);
 	if (c->indexes) {
 		buffer_slice(&c->packer->body, buffer_all(&c->dictionary.plain));
-		c->plain_bytes +=
-			page_packer_put(c->packer, PAGE_DICTIONARY, ENCODING_PLAIN, (int64_t)c->dictionary.count, out);
+		c->plain_bytes += page_packer_put(c->packer, PAGE_DICTIONARY, ENCODING_PLAIN, (int64_t)c->dictionary.count,
+		                                  out);
 	}
 	put_description(c, offset, out->len - begin, footer);
 	buffer_slice(out, buffer_all(&c->pages));

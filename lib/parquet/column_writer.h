@@ -37,8 +37,8 @@ struct column_writer {
 	size_t plain_bytes; /* of the pages, before compression */
 	int64_t all_entries, all_present;
 	struct value_dictionary dictionary;
-	bool indexes, plain;             /* pages have values by their index, plain ones */
-	int64_t least, most;             /* of the present values: integers and booleans … */
+	bool indexes, plain;                 /* pages have values by their index, plain ones */
+	int64_t least, most;                 /* of the present values: integers and booleans … */
 	struct buffer first_text, last_text; /* … or texts */
 };
 

@@ -11,7 +11,6 @@
 #include <unistd.h>
 #include <zstd.h>
 
-
 int page_memory_reserve(struct page_file *file, struct page_memory *memory, size_t need, struct ipf_error *err)
 {
 	if (need <= memory->cap)

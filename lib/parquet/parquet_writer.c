@@ -40,9 +40,12 @@ struct parquet_writer *parquet_writer_new(const struct parquet_column *columns, 
 		return NULL;
 	}
 	w->count = count;
-	memcpy(w->columns, columns, count * sizeof *columns);
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++) {
+		w->columns[i] = columns[i];
+		w->columns[i].name = strdup(columns[i].name);
+		out->failed |= !w->columns[i].name;
 		column_writer_init(&w->writers[i], &w->columns[i], &w->packer);
+	}
 	w->out = out;
 	append(w, PARQUET_MAGIC, strlen(PARQUET_MAGIC));
 	return w;
@@ -52,8 +55,10 @@ void parquet_writer_free(struct parquet_writer *w)
 {
 	if (!w)
 		return;
-	for (size_t i = 0; i < w->count; i++)
+	for (size_t i = 0; i < w->count; i++) {
 		column_writer_release(&w->writers[i]);
+		free((char *)w->columns[i].name);
+	}
 	page_packer_release(&w->packer);
 	buffer_release(&w->groups);
 	free(w->columns);
@@ -126,7 +131,8 @@ void parquet_writer_end_row(struct parquet_writer *w)
 /* The annotation of a type: a number, and since the second version of the format a union, whose field is the kind. */
 static const struct annotation_ids {
 	int older, newer;
-} list_annotation = {3, 3}, annotations[] = {[PARQUET_TIME] = {-1, 8}, [PARQUET_TEXT] = {0, 1}, [PARQUET_JSON] = {19, 12}};
+} list_annotation = {3, 3},
+  annotations[] = {[PARQUET_TIME] = {-1, 8}, [PARQUET_TEXT] = {0, 1}, [PARQUET_JSON] = {19, 12}};
 
 static void put_annotation(struct thrift_writer *t, struct annotation_ids ids)
 {

@@ -35,11 +35,10 @@ enum parquet_kind {
 	PARQUET_JSON     /* the text of a JSON value, UTF-8 */
 };
 
-/* `name` must live as long as the writer. A list is of values that are not null. */
 struct parquet_column {
 	const char *name;
 	enum parquet_kind kind;
-	bool list;
+	bool list; /* of values that are not null */
 };
 
 /* A text about the file, in its footer. */

@@ -22,10 +22,18 @@ struct member {
 	}
 /* The failures are written before sum number BEFORE_FAILURES. */
 enum { BEFORE_FAILURES = 3 };
-static const struct member sums[] = {
-	MEMBER(scheduled),    MEMBER(started),      MEMBER(ok),           MEMBER(hung_up),
-	MEMBER(unseen),       MEMBER(in_flight_ns), MEMBER(slot_wait_ns), MEMBER(pool_wait_ns),
-	MEMBER(input_tokens), MEMBER(output_tokens), MEMBER(failed_output_tokens), MEMBER(events)};
+static const struct member sums[] = {MEMBER(scheduled),
+                                     MEMBER(started),
+                                     MEMBER(ok),
+                                     MEMBER(hung_up),
+                                     MEMBER(unseen),
+                                     MEMBER(in_flight_ns),
+                                     MEMBER(slot_wait_ns),
+                                     MEMBER(pool_wait_ns),
+                                     MEMBER(input_tokens),
+                                     MEMBER(output_tokens),
+                                     MEMBER(failed_output_tokens),
+                                     MEMBER(events)};
 static const struct member histograms[] = {MEMBER(ttft_ns), MEMBER(itl_ns), MEMBER(e2e_ns), MEMBER(lag_ns)};
 #define EACH(i, members) (size_t i = 0; i < sizeof(members) / sizeof *(members); i++)
 

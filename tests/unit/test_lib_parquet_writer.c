@@ -13,9 +13,9 @@
 
 enum { FLAG, NUMBER, TIME, NAME, TAGS, LIST, NAMES, COLUMNS };
 static const struct parquet_column columns[COLUMNS] = {
-	[FLAG] = {"flag", PARQUET_BOOLEAN, false},  [NUMBER] = {"number", PARQUET_INTEGER, false},
-	[TIME] = {"time", PARQUET_TIME, false},     [NAME] = {"name", PARQUET_TEXT, false},
-	[TAGS] = {"tags", PARQUET_JSON, false},     [LIST] = {"list", PARQUET_INTEGER, true},
+	[FLAG] = {"flag", PARQUET_BOOLEAN, false}, [NUMBER] = {"number", PARQUET_INTEGER, false},
+	[TIME] = {"time", PARQUET_TIME, false},    [NAME] = {"name", PARQUET_TEXT, false},
+	[TAGS] = {"tags", PARQUET_JSON, false},    [LIST] = {"list", PARQUET_INTEGER, true},
 	[NAMES] = {"names", PARQUET_TEXT, true},
 };
 
@@ -246,8 +246,10 @@ static void a_dictionary_is_given_up_when_it_grows(void **state)
 		snprintf(name, sizeof name, "a name of some length, so that pages are full sooner %d", i < 20000 ? i % 7 : i);
 		text(&to, NAME, name);
 		parquet_writer_end_row(to.w);
-		buffer_format(&expected, "{\"flag\":null,\"number\":null,\"time\":null,\"name\":\"%s\",\"tags\":null,"
-		                         "\"list\":null,\"names\":null}\n", name);
+		buffer_format(&expected,
+		              "{\"flag\":null,\"number\":null,\"time\":null,\"name\":\"%s\",\"tags\":null,"
+		              "\"list\":null,\"names\":null}\n",
+		              name);
 	}
 	end(&to);
 	assert_true(has_dictionary(&to, NAME));
@@ -271,8 +273,10 @@ static void a_long_file_has_row_groups_of_bounded_size(void **state)
 		text(&to, NAME, name);
 		parquet_writer_end_row(to.w);
 		spill(&to);
-		buffer_format(&expected, "{\"flag\":null,\"number\":null,\"time\":null,\"name\":\"%s\",\"tags\":null,"
-		                         "\"list\":null,\"names\":null}\n", name);
+		buffer_format(&expected,
+		              "{\"flag\":null,\"number\":null,\"time\":null,\"name\":\"%s\",\"tags\":null,"
+		              "\"list\":null,\"names\":null}\n",
+		              name);
 	}
 	end(&to);
 	char *bytes = read_footer(&to, &footer);
