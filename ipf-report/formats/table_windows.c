@@ -16,13 +16,13 @@ struct window_table {
 	struct buffer json;
 };
 
-/* Of ttft_ns: ttft_n, ttft_p50_ns and ttft_p99_ns beside the histogram. */
+/* Beside the histogram ttft_ns: ttft_ns_n, ttft_ns_p50, ttft_ns_p99. */
 static void add_histogram(struct window_table *w, const char *name)
 {
-	static const char *const ends[HISTOGRAM_COLUMNS] = {"_n", "_p50_ns", "_p99_ns", "_ns"};
+	static const char *const ends[HISTOGRAM_COLUMNS] = {"_n", "_p50", "_p99", ""};
 	for (int i = 0; i < HISTOGRAM_COLUMNS; i++) {
 		char *made = w->names[w->count];
-		snprintf(made, NAME_BYTES, "%.*s%s", (int)(strlen(name) - strlen("_ns")), name, ends[i]);
+		snprintf(made, NAME_BYTES, "%s%s", name, ends[i]);
 		w->columns[w->count++] = (struct parquet_column){
 			.name = made, .kind = i == HISTOGRAM_COLUMNS - 1 ? PARQUET_JSON : PARQUET_INTEGER};
 	}

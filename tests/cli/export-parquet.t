@@ -79,7 +79,7 @@ make() { # NAME T0_UNIX_NS N
 }
 make first 1000000000000000000 0
 agrees first first.results
-is "$(rows first-windows.parquet | jq -c 'select(.window == 3) | [.failed, .failures, .ttft_p50_ns, .ttft_p99_ns, .itl_ns, .itl_n]')" '[3,{"reset":1,"timeout":2},100,100,null,null]' "windows have failures by kind, and percentiles"
+is "$(rows first-windows.parquet | jq -c 'select(.window == 3) | [.failed, .failures, .ttft_ns_p50, .ttft_ns_p99, .itl_ns, .itl_ns_n]')" '[3,{"reset":1,"timeout":2},100,100,null,null]' "windows have failures by kind, and percentiles"
 make second 1000000002000000000 1
 run "$report" export parquet -o shards.parquet first.results second.results
 for reader in "${readers[@]}"; do

@@ -15,17 +15,13 @@ import sys
 
 TIMES = ["due_ns", "ready_ns", "start_ns", "end_ns", "attempt_start_ns"]
 EVENTS = ["event_ns", "event_tokens", "event_kinds", "other_ns", "other_kinds"]
-JSON = ["tags", "slo", "failures", "ttft_ns", "itl_ns", "e2e_ns", "lag_ns"]  # the last four only of windows
-HISTOGRAMS = ["ttft", "itl", "e2e", "lag"]
+HISTOGRAMS = ["ttft_ns", "itl_ns", "e2e_ns", "lag_ns"]
+JSON = {"requests": ["tags", "slo"], "events": [], "windows": ["failures"] + HISTOGRAMS}
 
 
 def characters(value):
     """Lone surrogates are no characters."""
     return re.sub("[\ud800-\udfff]", "\ufffd", value) if isinstance(value, str) else value
-
-
-def is_json(table, name):
-    return name in JSON[:2] if table == "requests" else table == "windows" and name in JSON[2:]
 
 
 # ---- readers ----
@@ -61,8 +57,8 @@ def by_duckdb(path, table):
 
 def read_json(rows, table):
     for row in rows:
-        for name in row:
-            if is_json(table, name) and isinstance(row[name], str):
+        for name in JSON[table]:
+            if isinstance(row[name], str):
                 row[name] = json.loads(row[name])
     return rows
 
@@ -157,8 +153,8 @@ def window_row(header, line):
         row.setdefault(name, 0)
     row.update(failures=line.get("failed", {}), failed=sum(line.get("failed", {}).values()), t_utc=utc(t0_of(header), line["t_ns"]))
     for name in HISTOGRAMS:
-        if name + "_ns" in line:
-            row[name + "_n"] = line[name + "_ns"]["count"]
+        if name in line:
+            row[name + "_n"] = line[name]["count"]
     return row
 
 
@@ -195,7 +191,7 @@ def main():
         print(error)
         return 77
     expected, got = keys(table, truth(table, names)), keys(table, rows)
-    computed = {"run", "number", "good"} | {f"{h}_{p}_ns" for h in HISTOGRAMS for p in ("p50", "p99")}
+    computed = {"run", "number", "good"} | {f"{h}_{p}" for h in HISTOGRAMS for p in ("p50", "p99")}
     if list(map(len, expected.values())).sort() != list(map(len, got.values())).sort() or expected.keys() != got.keys():
         print("rows", len(rows), {k: len(v) for k, v in expected.items() if len(v) != len(got.get(k, []))})
     if table == "requests" and [row["number"] for row in rows] != list(range(len(rows))):
