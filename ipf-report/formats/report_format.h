@@ -77,7 +77,7 @@ extern const struct report_format *const report_formats[];
 extern const char *const report_format_names[]; /* in the same order; NULL ends them */
 extern const char *const report_own_names[];    /* those of -f, the first ones */
 extern const char *const report_export_names[]; /* those of `ipf-report export` */
-extern const char *const parquet_table_names[]; /* of --table; NULL ends them */
+extern const char *const parquet_table_names[]; /* the values of --table; NULL ends them */
 
 #define REPORT_FORMAT_TEXT(id_, name_) " " name_
 /* " text md html json" */

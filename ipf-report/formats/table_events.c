@@ -29,7 +29,7 @@ struct event_table {
 	struct list lists[LISTS];
 	struct buffer kind;
 	const struct request *request;
-	int64_t number; /* of the request */
+	int64_t number; /* the request's */
 };
 
 static void begin_list(struct list *list, struct slice json)

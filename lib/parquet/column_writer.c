@@ -4,7 +4,7 @@
 
 #include <endian.h>
 
-#define PAGE_BYTES       ((size_t)256 << 10) /* of values, from which on a page ends */
+#define PAGE_BYTES       ((size_t)256 << 10) /* a page ends when its values have so many */
 #define DICTIONARY_BYTES ((size_t)256 << 10)
 #define BOUND_BYTES      64 /* a longer text is in no statistics */
 

@@ -1,4 +1,4 @@
-/* A column of a row group that is being written: its finished pages, compressed, and the values of the next page.
+/* A column of the row group being written: its finished pages, compressed, and the values of the next page.
  *
  *     column_writer_init(&c, &column, &packer);
  *     column_writer_reach(&c, row);                    // null up to this row, from 0
@@ -22,9 +22,9 @@
 
 struct column_writer {
 	const struct parquet_column *column;
-	struct page_packer *packer; /* of all columns */
-	int64_t rows;               /* of the row group, with the one that has a list */
-	size_t list_left;           /* values of the list that are to come */
+	struct page_packer *packer; /* shared by all columns */
+	int64_t rows;               /* in the row group, with a row whose list is not complete */
+	size_t list_left;           /* values of the list to come */
 	bool further;               /* the next value is not the first one of the list */
 
 	/* the page */
@@ -34,11 +34,11 @@ struct column_writer {
 
 	/* the row group */
 	struct buffer pages;
-	size_t plain_bytes; /* of the pages, before compression */
+	size_t plain_bytes; /* the pages, before compression */
 	int64_t all_entries, all_present;
 	struct value_dictionary dictionary;
 	bool indexes, plain;                 /* pages have values by their index, plain ones */
-	int64_t least, most;                 /* of the present values: integers and booleans … */
+	int64_t least, most;                 /* bounds of the present values: integers and booleans … */
 	struct buffer first_text, last_text; /* … or texts */
 };
 
@@ -48,7 +48,7 @@ void column_writer_init(struct column_writer *c, const struct parquet_column *co
 /* Adds null values up to the row, and ends a long page. */
 void column_writer_reach(struct column_writer *c, int64_t row);
 /* The value of the row, or the next one of its list. */
-void column_writer_integer(struct column_writer *c, int64_t value); /* also 0 or 1, a boolean */
+void column_writer_integer(struct column_writer *c, int64_t value); /* a boolean is 0 or 1 */
 void column_writer_text(struct column_writer *c, struct slice value);
 void column_writer_list(struct column_writer *c, size_t count);
 /* Appends the chunk, which begins at this offset in the file, to `out`, and its description to the footer. Returns its

@@ -6,17 +6,17 @@
 #include <endian.h>
 #include <stdlib.h>
 
-#define GROUP_BYTES ((size_t)32 << 20) /* of values before compression, from which on a row group ends … */
-#define GROUP_ROWS  (1 << 20)          /* … and rows */
+#define GROUP_BYTES ((size_t)32 << 20) /* a row group ends with so many, before compression, … */
+#define GROUP_ROWS  (1 << 20)          /* … or so many rows */
 
 struct parquet_writer {
 	struct buffer *out;
-	int64_t written; /* bytes, also those that the caller has taken */
+	int64_t written; /* bytes, with those the caller has taken */
 	struct parquet_column *columns;
 	struct column_writer *writers;
 	size_t count;
 	struct page_packer packer;
-	size_t group_bytes; /* of the row group that is being written */
+	size_t group_bytes; /* values of the row group being written */
 	int64_t group_rows, rows;
 	struct buffer groups; /* their descriptions, for the footer */
 	size_t group_count;

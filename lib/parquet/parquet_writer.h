@@ -38,7 +38,7 @@ enum parquet_kind {
 struct parquet_column {
 	const char *name;
 	enum parquet_kind kind;
-	bool list; /* of values that are not null */
+	bool list; /* its values are not null */
 };
 
 /* A text about the file, in its footer. */
@@ -52,9 +52,9 @@ struct parquet_writer;
 /* Copies the columns. NULL: out of memory. */
 struct parquet_writer *parquet_writer_new(const struct parquet_column *columns, size_t count, struct buffer *out);
 /* Set a column of the row, once, or add a value to its list. A text has at most 1 GiB. */
-void parquet_writer_integer(struct parquet_writer *w, size_t column, int64_t value); /* also PARQUET_TIME */
+void parquet_writer_integer(struct parquet_writer *w, size_t column, int64_t value); /* or PARQUET_TIME */
 void parquet_writer_boolean(struct parquet_writer *w, size_t column, bool value);
-void parquet_writer_text(struct parquet_writer *w, size_t column, struct slice value); /* also PARQUET_JSON */
+void parquet_writer_text(struct parquet_writer *w, size_t column, struct slice value); /* or PARQUET_JSON */
 /* The row has a list of so many values, maybe none. */
 void parquet_writer_list(struct parquet_writer *w, size_t column, size_t count);
 void parquet_writer_end_row(struct parquet_writer *w);

@@ -101,7 +101,7 @@ def results(name):
 
 
 def t0_of(header):
-    """Of the client whose records they are."""
+    """The start of the client."""
     if "t0_unix_ns" in header:
         return header["t0_unix_ns"]
     found = [t0_of(h) for h in header.get("from", [])]
