@@ -19,6 +19,10 @@ formats=$(ipf-report --help | tr -s ' \n' '  ' | sed 's/.*; formats: //; s/ --fu
 for format in $formats; do
 	once 0 ipf-report -q -f "$format" "$PWD/chat.results" -o out
 done
+ipf-collect -q --events --every 1s chat.records -o events.results
+for table in requests events windows; do
+	once 0 ipf-report export parquet -q --table $table "$PWD/events.results" -o out
+done
 once 0 ipf-report --full --as all "$PWD/chat.results"
 once 0 ipf-report --by model --trace "$PWD/chat.trace" "$PWD/chat.results" -o out.zst
 once 0 ipf-report "$PWD/chat.results" -o out.html --plots pictures
