@@ -14,7 +14,7 @@ struct request_table {
 static void put_integers(struct request_table *r, size_t column, const struct request_value *v)
 {
 	struct ipf_error ignored = {0};
-	int64_t value;
+	int64_t value = 0;
 	if (jdoc_parse(&r->list, v->text.data, v->text.len, &ignored) < 0)
 		return;
 	parquet_writer_list(r->t->w, column, jdoc_count(&r->list, JDOC_ROOT));
