@@ -3,7 +3,7 @@
 # of the makefiles. Besides, the image has busybox, and the few files a system has; no package manager.
 set -eu
 bundle=$1 root=$2
-own=/usr/local/lib/ipf
+own=/usr/local/libexec/ipf
 
 mkdir -p "$root/bin" "$root/etc/ssl/certs" "$root/usr/lib/ssl" "$root/tmp" "$root/work" "$root/usr/local"
 chmod 1777 "$root/tmp" "$root/work"

@@ -17,7 +17,7 @@ command -v "${launcher_cc%% *}" >/dev/null || { echo "bundle: ${launcher_cc%% *}
 tools='make sh jq env tail cksum flock printenv realpath'
 
 rm -rf "$folder" "$folder.list"
-own=$folder/lib/ipf
+own=$folder/libexec/ipf
 mkdir -p "$folder/bin" "$own/lib" "$own/programs" "$own/tools" "$folder/share/doc/ipf/copyright"
 cp -a "$tree/share/." "$folder/share/"
 rm -rf "$folder/share/man/man3" "$folder/share/doc/ipf/examples/debian" "$folder/share/ipf/library" "$folder/share/doc/ipf/examples/library"
@@ -53,7 +53,7 @@ for program in "$tree"/bin/*; do
 done
 for name in $tools; do
 	place=$(command -v "$name")
-	taken "$place" "lib/ipf/programs/$name"
+	taken "$place" "libexec/ipf/programs/$name"
 	cp -L "$place" "$own/programs/" && cp "$own/launcher" "$own/tools/$name"
 done
 rm "$own/launcher"
@@ -77,7 +77,7 @@ while [ -n "$todo" ]; do
 		[ ! -e "$own/lib/$library" ] || continue
 		place=$(place_of "$library")
 		name=$([ "$library" = "${loader##*/}" ] && echo loader || echo "$library")
-		case $library in libicudata.*) ;; *) taken "$place" "lib/ipf/lib/$name" ;; esac
+		case $library in libicudata.*) ;; *) taken "$place" "libexec/ipf/lib/$name" ;; esac
 		cp -L "$place" "$own/lib/$library"
 		found+=("$own/lib/$library")
 	done
@@ -103,6 +103,6 @@ folder may be anywhere, as long as its parts stay together. man -M share/man ipf
     PATH=\$PWD/bin:\$PATH DEMO=/tmp/demo share/doc/ipf/examples/demo.sh
 
 Names are resolved and certificates are found as this system says (resolv.conf, hosts, its bundle of authorities, SSL_CERT_FILE).
-Plots need gnuplot. lib/ipf/tools has the few programs that the makefiles need; share/doc/ipf/ipf.cdx.json names package and version of each
+Plots need gnuplot. libexec/ipf/tools has the few programs that the makefiles need; share/doc/ipf/ipf.cdx.json names package and version of each
 library and program, share/doc/ipf/copyright its licence. Their sources are Debian's source packages of these versions.
 X

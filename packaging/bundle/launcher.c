@@ -1,11 +1,11 @@
 /* Starts a program of the bundle with the bundle's own loader and C library, whatever the system has.
  *
  *     bin/ipf-fire          this launcher, under the program's name
- *     lib/ipf/programs/     the programs
- *     lib/ipf/tools/        launchers again, for the programs that makefiles need (make, jq)
- *     lib/ipf/lib/          libraries, and the loader under the name "loader"
+ *     libexec/ipf/programs/     the programs
+ *     libexec/ipf/tools/        launchers again, for the programs that makefiles need (make, jq)
+ *     libexec/ipf/lib/          libraries, and the loader under the name "loader"
  *
- * ipf-fire -n 1 becomes loader --library-path .../lib/ipf/lib --argv0 ipf-fire .../lib/ipf/programs/ipf-fire -n 1, in the same process. The
+ * ipf-fire -n 1 becomes loader --library-path .../libexec/ipf/lib --argv0 ipf-fire .../libexec/ipf/programs/ipf-fire -n 1, in the same process. The
  * environment stays as it is, so that programs started by these are not touched. Linked with musl, statically: it runs on any kernel, and
  * costs less than a millisecond. */
 #include <errno.h>
@@ -17,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define FROM_BIN "/../lib/ipf"
+#define FROM_BIN "/../libexec/ipf"
 #define FROM_TOOLS "/.."
 
 /* FOLDER FROM /programs/NAME, if such a program is there. */

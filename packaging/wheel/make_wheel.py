@@ -5,7 +5,7 @@
 
 BUNDLE is the folder that packaging/bundle/bundle.sh made. The two wheels have the same files and other names, since pip asks for
 one of them on systems with glibc, for the other on those with musl. The programs bring their own C library, so the first is for any glibc. Files are
-installed below the prefix (venv/bin, venv/lib/ipf, venv/share), where the launchers and ipf find each other. The same bundle gives the same bytes.
+installed below the prefix (venv/bin, venv/libexec/ipf, venv/share), where the launchers and ipf find each other. The same bundle gives the same bytes.
 """
 
 import base64

@@ -26,7 +26,7 @@ LISTEN          ?=#: serve the figures of the run to Prometheus, at an address s
 PUSH            ?=#: send the figures of the run to [KIND=]URL
 LIVE_OPTIONS    ?=#: more options of the ipf-collect that follows a run
 export MAKEFILE := $(firstword $(MAKEFILE_LIST))
-SHELL := $(or $(wildcard $(ipf)../../lib/ipf/tools/sh),/bin/sh)# a bundle's
+SHELL := $(or $(wildcard $(ipf)../../libexec/ipf/tools/sh),/bin/sh)# a bundle's
 export PATH := $(value PATH):$(ipf)../../bin:$(ipf)../../.build/bin
 MAKEFLAGS += -L# a link to TRACE is as new as the link itself
 .DEFAULT_GOAL := all

@@ -17,10 +17,10 @@ mkdir "a folder" && tar -xzf "$BUILD/$name.tar.gz" -C "a folder"
 bundle=$PWD/a\ folder/$name
 
 # ---- what the system's loader and C library have to do with it: nothing ----
-for launcher in "$bundle"/bin/ipf-* "$bundle"/lib/ipf/tools/*; do
+for launcher in "$bundle"/bin/ipf-* "$bundle"/libexec/ipf/tools/*; do
 	is "$(LC_ALL=C readelf -ld "$launcher" | grep -E 'INTERP|NEEDED')" "" "${launcher##*/} starts without a library"
 done
-loaded=$("$bundle/lib/ipf/lib/loader" --library-path "$bundle/lib/ipf/lib" --list "$bundle/lib/ipf/programs/ipf-prep" | grep ' => ')
+loaded=$("$bundle/libexec/ipf/lib/loader" --library-path "$bundle/libexec/ipf/lib" --list "$bundle/libexec/ipf/programs/ipf-prep" | grep ' => ')
 is "$(grep -vF "=> $bundle/" <<<"$loaded" | grep -v 'ld-linux')" "" "libraries of a program are all in the bundle"
 is "$(find "$bundle/share/doc/ipf/copyright" -type f -size +0 | wc -l)" "$(find "$bundle/share/doc/ipf/copyright" | tail -n +2 | wc -l)" "the bundle has the licences"
 run "$bundle/bin/ipf-report" --version
@@ -28,13 +28,13 @@ contains "$(cat "$OUT")" "$version" "a folder with a space is no hindrance"
 ln -s "$bundle/bin/ipf-fire" another-name
 run ./another-name --version
 contains "$(head -1 "$OUT")" "ipf-fire $version" "a link from elsewhere starts the program"
-run env LD_LIBRARY_PATH=/nowhere "$bundle/lib/ipf/tools/sh" -c 'echo "$0 $LD_LIBRARY_PATH"; exit 7' zero one
+run env LD_LIBRARY_PATH=/nowhere "$bundle/libexec/ipf/tools/sh" -c 'echo "$0 $LD_LIBRARY_PATH"; exit 7' zero one
 is "$status $(cat "$OUT")" "7 zero /nowhere" "arguments, environment and status pass"
 "$bundle/bin/ipf-sim" >named.txt &
 stop_at_exit $!
 wait_for test -s named.txt
 is "$(cat /proc/$!/comm)" "ipf-sim" "the process has the name of its program"
-rm -r "$bundle/lib/ipf/programs"
+rm -r "$bundle/libexec/ipf/programs"
 run "$bundle/bin/ipf-fire" --version
 is "$status $(cat "$ERR")" "1 ipf: $bundle/bin/../programs/ipf-fire: No such file or directory: the folder of the bundle is not whole" "a part that is missing is named"
 

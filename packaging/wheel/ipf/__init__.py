@@ -115,7 +115,8 @@ def results(path: PathLike) -> Results:
 
 def report(*paths: PathLike, **options: Any) -> Object:
     """The JSON report of one or more results, as in ipf-report-json(5). Options are those of ipf-report: report(path, slo="ttft=500ms")."""
-    return json.loads(call("ipf-report", "-q", "-f", "json", *_options(options), *paths), object_hook=Object)
+    read: Object = json.loads(call("ipf-report", "-q", "-f", "json", *_options(options), *paths), object_hook=Object)
+    return read
 
 
 def run(

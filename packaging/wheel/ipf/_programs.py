@@ -56,9 +56,13 @@ def said(lines: Iterator[str] | list[str] | deque[str], name: str, status: int) 
     return Error("\n".join(messages) or f"{name} ended with status {status}", status)
 
 
+def _command(name: str, arguments: tuple[str | os.PathLike[str], ...]) -> list[str]:
+    return [program(name), *(os.fspath(argument) for argument in arguments)]
+
+
 def call(name: str, *arguments: str | os.PathLike[str]) -> bytes:
     """The standard output of a program. Raises Error with its messages, if it fails."""
-    done = subprocess.run([program(name), *map(os.fspath, arguments)], capture_output=True, check=False)
+    done = subprocess.run(_command(name, arguments), capture_output=True, check=False)
     if done.returncode:
         raise said(done.stderr.decode(errors="replace").splitlines(), name, done.returncode)
     return done.stdout
@@ -67,7 +71,7 @@ def call(name: str, *arguments: str | os.PathLike[str]) -> bytes:
 def lines_of(name: str, *arguments: str | os.PathLike[str]) -> Iterator[bytes]:
     """The lines that a program writes, while it runs. Raises Error after the last one, if it failed."""
     with tempfile.TemporaryFile() as messages:
-        with subprocess.Popen([program(name), *map(os.fspath, arguments)], stdout=subprocess.PIPE, stderr=messages) as child:
+        with subprocess.Popen(_command(name, arguments), stdout=subprocess.PIPE, stderr=messages) as child:
             try:
                 assert child.stdout is not None
                 yield from child.stdout
@@ -102,7 +106,7 @@ def _passing_interrupts(child: subprocess.Popen[str]) -> Iterator[None]:
         yield
     except BaseException:
         os.killpg(child.pid, signal.SIGINT)
-        child.wait()
+        child.communicate()
         raise
 
 
