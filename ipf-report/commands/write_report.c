@@ -3,6 +3,7 @@
 #include "other_tools/tool_view.h"
 #include "formats/certificate.h"
 #include "formats/json_plots.h"
+#include "json_report/json_report.h"
 #include "memory.h"
 #include "plots/plot_files.h"
 #include "safe_text.h"
@@ -38,9 +39,9 @@ int write_plots(const struct report *report, const struct report_options *option
 	return 0;
 }
 
-int draw_page_plots(json_t *list, struct html_plots *plots, struct ipf_error *err)
+int draw_page_plots(json_t *list, json_t *outliers, struct html_plots *plots, struct ipf_error *err)
 {
-	int bad = html_plots_draw(plots, list, err);
+	int bad = html_plots_draw(plots, list, outliers, err);
 	if (bad == 0 && plots->gnuplot_missing)
 		fprintf(stderr, "%s: gnuplot is not installed: the report has no plots\n", REPORT_PROGRAM);
 	return bad;
@@ -53,7 +54,12 @@ static int prepare_plots(const struct report_format *format, struct report *repo
 	if (!format->plots)
 		return 0;
 	report->plot_data = json_plots(&input, err);
-	return !report->plot_data ? -1 : format->drawn ? draw_page_plots(report->plot_data, plots, err) : 0;
+	if (!report->plot_data || !format->drawn)
+		return report->plot_data ? 0 : -1;
+	json_t *outliers = json_outliers(report);
+	int bad = draw_page_plots(report->plot_data, outliers, plots, err);
+	json_decref(outliers);
+	return bad;
 }
 
 /* A format of another tool shows the run as that tool would have seen it. */

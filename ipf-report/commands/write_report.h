@@ -16,7 +16,7 @@
 int write_plots(const struct report *report, const struct report_options *options, struct ipf_error *err);
 /* Draws "plots" of a JSON report for a page, which has none without gnuplot: a message says so. -1: IPF_SYSTEM, or
  * IPF_INPUT for a foreign plot. */
-int draw_page_plots(json_t *list, struct html_plots *plots, struct ipf_error *err);
+int draw_page_plots(json_t *list, json_t *outliers, struct html_plots *plots, struct ipf_error *err);
 /* Renders the report in the format of the options, with its plots if it is a page. A format of another tool shows the
  * run as that tool would have seen it. -1: IPF_SYSTEM, or IPF_CLOSED if the reader has gone. */
 int write_report(struct report *report, const struct report_options *options, struct ipf_error *err);

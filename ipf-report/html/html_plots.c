@@ -1,5 +1,6 @@
 #include "html/html_plots.h"
 
+#include "html/plot_data.h"
 #include "json_report/json_path.h"
 #include "plots/plot_check.h"
 
@@ -50,7 +51,7 @@ static int read_plot(struct plot *p, json_t *plot, struct ipf_error *err)
 	return plot_failed(p) ? ipf_error_memory(err) : plot_commands_check(buffer_all(&p->script), err);
 }
 
-int html_plots_draw(struct html_plots *plots, json_t *list, struct ipf_error *err)
+int html_plots_draw(struct html_plots *plots, json_t *list, json_t *outliers, struct ipf_error *err)
 {
 	json_t *one;
 	size_t i;
@@ -65,7 +66,9 @@ int html_plots_draw(struct html_plots *plots, json_t *list, struct ipf_error *er
 			bad = draw_plot(plots, &p, err);
 		plot_release(&p);
 	}
-	return bad;
+	if (bad == 0 && plots->count)
+		plot_data_write(list, outliers, &plots->figures);
+	return bad == 0 && plots->figures.failed ? ipf_error_memory(err) : bad;
 }
 
 void html_plots_release(struct html_plots *plots)

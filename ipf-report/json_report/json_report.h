@@ -45,6 +45,7 @@ struct figures;
 	MEMBER(AS, "as", json_said)                                                                                        \
 	MEMBER(SHAPE, "shape", json_shape)                                                                                 \
 	MEMBER(TIME_LINE, "time_line", json_time_line)                                                                     \
+	MEMBER(OUTLIERS, "outliers", json_outliers)                                                                        \
 	MEMBER(OPTIONS, "options", json_options)                                                                           \
 	MEMBER(PLOTS, "plots", json_plot_data)
 

@@ -2,6 +2,7 @@
 #include "plots/plot_kind.h"
 
 #include "absent.h"
+#include "plots/plot_panels.h"
 #include "plots/plot_style.h"
 #include "plots/stage_choice.h"
 
@@ -70,6 +71,15 @@ int make_arrivals_plot(const struct plot_kind *kind, const struct plot_input *in
 	         PLOT_NUMBER((double)most / step_s));
 	plot_axis_run(p, begin_s, ceil((end_s - begin_s) / step_s + 1e-9) * step_s + begin_s, true);
 	plot_axis_linear(p, "y", "requests due per second", (double)most / step_s);
+	plot_panel(p, PANEL_STEPS);
+	plot_series(p, &(struct plot_series){.name = "requests due",
+	                                     .table = 0,
+	                                     .x = 0,
+	                                     .y = 2,
+	                                     .offset = step_s / 2,
+	                                     .step_s = step_s,
+	                                     .stage = -1,
+	                                     .drawn = {1}});
 	plot_command(p, "plot data using ($1+%.9g):3:(%.9g) with boxes lt 1", step_s / 2, step_s);
 	return 1;
 }
@@ -103,6 +113,7 @@ int make_gaps_plot(const struct plot_kind *kind, const struct plot_input *input,
 	struct stage_choice stages;
 	struct plot_legend_entry entries[STAGE_LINES_MOST + 2];
 	char names[STAGE_LINES_MOST][64], lines[STAGE_LINES_MOST][16], missing[48];
+	int of_stage[STAGE_LINES_MOST];
 	const char *why = why_no_arrivals(input->run);
 	int shown = 0;
 	(void)kind;
@@ -117,6 +128,7 @@ int make_gaps_plot(const struct plot_kind *kind, const struct plot_input *input,
 			continue;
 		plot_shorten(names[shown], sizeof names[shown], stages.name[i], stages.count > 2 ? 12 : 24);
 		snprintf(lines[shown], sizeof lines[shown], "lt %d", shown + 1);
+		of_stage[shown] = stages.stage[i];
 		entries[shown] = (struct plot_legend_entry){names[shown], lines[shown], PLOT_LINE};
 		shown++;
 	}
@@ -133,6 +145,12 @@ int make_gaps_plot(const struct plot_kind *kind, const struct plot_input *input,
 	plot_axis_label(p, "y", "share of gaps");
 	plot_axis_shares(p, "y");
 	plot_command(p, "set logscale x\nset xrange [0.01:10]\nset xtics ('0.01' 0.01, '0.1' 0.1, '1' 1, '10' 10)");
+	plot_axis_set(p, "x", (struct plot_axis){0.01, 10, true}, "");
+	plot_panel(p, PANEL_POINTS);
+	for (int i = 0; i < shown; i++)
+		plot_series(
+			p, &(struct plot_series){
+				   .name = names[i], .table = i, .x = 0, .y = 1, .stage = of_stage[i], .drawn = {i + 2}});
 	plot_part(p, "set samples 200\nplot 1-exp(-x) with lines lt -1 lw 1 dt 2");
 	for (int i = 0; i < shown; i++)
 		plot_part(p, ", \\\n     data index %d using ($1<0.01?0.01:$1):2 with fsteps lt %d", i, i + 1);

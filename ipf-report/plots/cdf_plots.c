@@ -4,6 +4,7 @@
 
 #include "cli/units.h"
 #include "plots/objective_lines.h"
+#include "plots/plot_panels.h"
 #include "plots/plot_style.h"
 #include "plots/stage_choice.h"
 #include "safe_text.h"
@@ -57,11 +58,12 @@ struct cdf {
 	double low, high; /* the values', in ms */
 	int lines;
 	const char *names[LINES_MOST];
+	int stages[LINES_MOST]; /* from 0; -1: all */
 	struct objective_lines limits;
 };
 
 /* Two tables: the line, and its marks. */
-static void add_line(struct cdf *cdf, const struct distribution *d, const char *name)
+static void add_line(struct cdf *cdf, const struct distribution *d, const char *name, int stage)
 {
 	double grid[GRID_MOST];
 	int64_t n = size_of(d);
@@ -86,6 +88,7 @@ static void add_line(struct cdf *cdf, const struct distribution *d, const char *
 	if (isfinite(quantile_ms(d, 50)))
 		plot_say(cdf->p, "%s: p50 %s ms, p99 %s ms, of %s.", shown(name).text, PLOT_NUMBER(quantile_ms(d, 50)),
 		         PLOT_NUMBER(quantile_ms(d, 99)), format_whole(n, all));
+	cdf->stages[cdf->lines] = stage;
 	cdf->names[cdf->lines++] = name;
 }
 
@@ -115,6 +118,14 @@ static void draw(struct cdf *cdf, const struct stage_choice *stages, const char 
 	plot_axis_label(p, "y", label);
 	plot_axis_shares(p, "y");
 	legend(cdf, stages);
+	plot_panel(p, PANEL_POINTS);
+	for (int i = 0; i < cdf->lines; i++)
+		plot_series(p, &(struct plot_series){.name = cdf->names[i],
+		                                     .table = 2 * i,
+		                                     .x = 0,
+		                                     .y = 1,
+		                                     .stage = cdf->stages[i],
+		                                     .drawn = {2 * i + 1, 2 * i + 2}});
 	plot_part(p, "plot ");
 	for (int i = 0; i < cdf->lines; i++)
 		plot_part(p, "%sdata index %d using 1:2 with lines lt %d, data index %d using 1:2 with points lt %d",
@@ -138,7 +149,7 @@ static int add_metric(struct cdf *cdf, const struct plot_input *input, int32_t s
 	const struct samples_query query = {input->run, input->options, stage, m, origin};
 	int bad = figures_samples(&query, &s, &d.infinite);
 	if (bad == 0)
-		add_line(cdf, &d, name);
+		add_line(cdf, &d, name, stage);
 	samples_release(&s);
 	return bad;
 }
@@ -175,6 +186,10 @@ int make_cdf_plot(const struct plot_kind *kind, const struct plot_input *input, 
 		                      : m == METRIC_E2E ? "no request succeeded"
 		                                        : "no request has a due time");
 	draw(&cdf, stages.of == 1 ? NULL : &stages, metrics[m].label, "requests");
+	if (m == METRIC_TTFT)
+		plot_panel_requests(p, due ? "ttft_due_ms" : "ttft_ms", NULL, REQUESTS_OK);
+	else if (m == METRIC_E2E)
+		plot_panel_requests(p, due ? "e2e_due_ms" : "e2e_ms", NULL, REQUESTS_OK);
 	return 1;
 }
 
@@ -190,7 +205,7 @@ int make_gap_cdf_plot(const struct plot_kind *kind, const struct plot_input *inp
 		struct histogram *gaps = figures_gaps(input->run, stages.of == 1 ? -1 : stages.stage[i]);
 		if (!gaps)
 			return -1;
-		add_line(&cdf, &(struct distribution){.gaps = gaps}, stages.name[i]);
+		add_line(&cdf, &(struct distribution){.gaps = gaps}, stages.name[i], stages.of == 1 ? -1 : stages.stage[i]);
 		histogram_free(gaps);
 	}
 	if (cdf.lines == 0)

@@ -1,5 +1,7 @@
 #include "plots/density.h"
 
+#include "plots/plot_panels.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -79,6 +81,8 @@ void density_draw(const struct density *d, struct plot *p, const char *x_name, c
 			         5);
 	}
 	add_legend(d, p, what);
+	plot_panel(p, PANEL_CELLS);
+	plot_cells(p, block, d->columns, DENSITY_ROWS);
 	plot_command(p, "shade(n) = int(255 * 0.85 * (1 - log(1 + n) / log(1 + %.9g)) + 0.5) * 2**24 + 0x%06x", d->most,
 	             (unsigned)plot_colours[PLOT_SERIES].light);
 	plot_part(p, "plot data index %d using (($1+$2)/2):(($3+$4)/2):1:2:3:4:(shade($5)) with boxxyerror lc rgb variable",

@@ -27,7 +27,7 @@ void density_release(struct density *d);
 void density_add(struct density *d, double x, double y, double count);
 
 /* Adds the table (the low and high ends of each non-empty cell, and its count), a legend, for which `what` are the
- * points, and the beginning of a plot command, which the caller continues or ends. */
+ * points, and the beginning of a plot command, which the caller continues or ends. Begins the panel of this command. */
 void density_draw(const struct density *d, struct plot *p, const char *x_name, const char *y_name, const char *what);
 
 #endif

@@ -4,6 +4,7 @@
 #include "absent.h"
 #include "plots/density.h"
 #include "plots/objective_lines.h"
+#include "plots/plot_panels.h"
 #include "plots/stage_choice.h"
 
 #include <math.h>
@@ -116,6 +117,10 @@ int make_heat_plot(const struct plot_kind *kind, const struct plot_input *input,
 	walk(&all);
 	density_draw(&d, p, "t_s", "latency_ms", gaps ? "gaps" : "requests");
 	plot_part(p, "\n");
+	if (kind->metric == METRIC_TTFT)
+		plot_panel_requests(p, "first_s", "ttft_ms", REQUESTS_OK);
+	else if (kind->metric == METRIC_E2E)
+		plot_panel_requests(p, "end_s", "e2e_ms", REQUESTS_OK);
 	bool failed = !d.cells;
 	density_release(&d);
 	return failed ? -1 : 1;

@@ -5,6 +5,7 @@
 #include "cli/units.h"
 #include "plots/density.h"
 #include "plots/objective_lines.h"
+#include "plots/plot_panels.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -13,6 +14,7 @@ enum { POINTS_MOST = 2000, MEDIANS = 12, MEDIAN_LEAST = 8 };
 
 struct input_point {
 	double tokens, ms;
+	int64_t n;
 };
 
 static int by_tokens(const void *a, const void *b)
@@ -39,7 +41,7 @@ static struct input_point *gather(const struct run_data *run, int64_t *count)
 		if (row->ok && run->schedule.stages[row->stage].measured && row_get(row, ROW_INPUT_TOKENS) != IPF_ABSENT &&
 		    row_get(row, METRIC_TTFT) != IPF_ABSENT)
 			points[(*count)++] = (struct input_point){(double)row_get(row, ROW_INPUT_TOKENS),
-			                                          (double)row_get(row, METRIC_TTFT) / 1e6};
+			                                          (double)row_get(row, METRIC_TTFT) / 1e6, row->n};
 	}
 	return points;
 }
@@ -72,9 +74,12 @@ static int draw_points(struct plot *p, const struct input_point *points, int64_t
 {
 	struct density d;
 	if (count <= POINTS_MOST) {
-		int block = plot_block(p, "input_tokens\tttft_ms");
+		int block = plot_block(p, "input_tokens\tttft_ms\tn");
 		for (int64_t i = 0; i < count; i++)
-			plot_row(p, (double[]){points[i].tokens, points[i].ms}, 2);
+			plot_row(p, (double[]){points[i].tokens, points[i].ms, (double)points[i].n}, 3);
+		plot_panel(p, PANEL_POINTS);
+		plot_series(p, &(struct plot_series){
+						   .name = "requests", .table = block, .x = 0, .y = 1, .n = 2, .stage = -1, .drawn = {1}});
 		plot_part(p, "plot data index %d using 1:2 with points lc rgb '#90%06x' pt 7 ps 0.4", block,
 		          (unsigned)plot_colours[PLOT_SERIES].light);
 		return 0;
@@ -120,9 +125,12 @@ int make_input_plot(const struct plot_kind *kind, const struct plot_input *input
 		plot_legend(p, entries, limits.count);
 	struct plot_axis y = plot_axis_ms(p, "y", "TTFT", fmax(low, high * 1e-4), high);
 	int made = draw_points(p, points, count, &x, &y) < 0 ? -1 : 1;
+	plot_panel_requests(p, "input_tokens", "ttft_ms", REQUESTS_OK);
 	int medians = add_medians(p, points, count);
 	if (medians >= 0) {
 		plot_command(p, ", \\\n     data index %d using 1:2 with linespoints lt 2", medians);
+		plot_series(
+			p, &(struct plot_series){.name = "median", .table = medians, .x = 0, .y = 1, .stage = -1, .drawn = {2}});
 		plot_say(p, "The line shows medians of requests with prompts of like length.");
 	} else {
 		plot_part(p, "\n");

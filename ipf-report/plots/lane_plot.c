@@ -8,6 +8,7 @@
 
 #include "absent.h"
 #include "cli/units.h"
+#include "plots/plot_panels.h"
 #include "plots/plot_style.h"
 #include "plots/stage_choice.h"
 
@@ -22,6 +23,7 @@ struct lane {
 	double due_s, start_s, first_s,
 		end_s; /* due: of the start if there is none; first: NAN if there is no first token */
 	bool ok;
+	int64_t n;
 };
 
 static int by_start(const void *a, const void *b)
@@ -48,6 +50,7 @@ static struct lane *gather(const struct run_data *run, int64_t *count)
 			.first_s = ttft == IPF_ABSENT ? NAN : (double)(row->start_ns + ttft + shift) / 1e9,
 			.end_s = (double)(row->end_ns + shift) / 1e9,
 			.ok = row->ok,
+			.n = row->n,
 		};
 	}
 	if (lanes)
@@ -109,16 +112,28 @@ static int choose(struct lane *lanes, int64_t count, struct plot *p)
 	return middle < 0 ? -1 : LANES_MOST;
 }
 
+/* The y axis has no marks, and the first lane is on top. */
+static void note_panel(struct plot *p, int lanes)
+{
+	static const char *const times[] = {"due", "start", "first token", "end"};
+	plot_axis_set(p, "y", (struct plot_axis){lanes, 0, false}, "");
+	plot_panel(p, PANEL_LANES);
+	for (int i = 0; i < 4; i++)
+		plot_series(p, &(struct plot_series){.name = times[i], .table = 0, .x = 1 + i, .y = 0, .n = 6, .stage = -1});
+}
+
 /* `whole`: from the beginning of the run, if most of it is shown. A bar shorter than a line's width is drawn as
  * long. */
 static void draw(struct plot *p, const struct lane *lanes, int count, bool whole)
 {
 	double begin = INFINITY, end = -INFINITY;
 	bool failed = false;
-	plot_block(p, "lane\tdue_s\tstart_s\tfirst_token_s\tend_s\tok");
+	plot_block(p, "lane\tdue_s\tstart_s\tfirst_token_s\tend_s\tok\tn");
 	for (int i = 0; i < count; i++) {
 		const struct lane *lane = &lanes[i];
-		plot_row(p, (double[]){i + 1, lane->due_s, lane->start_s, lane->first_s, lane->end_s, lane->ok}, 6);
+		plot_row(p,
+		         (double[]){i + 1, lane->due_s, lane->start_s, lane->first_s, lane->end_s, lane->ok, (double)lane->n},
+		         7);
 		begin = fmin(begin, fmin(lane->due_s, lane->start_s));
 		end = fmax(end, lane->end_s);
 		failed |= !lane->ok;
@@ -131,6 +146,7 @@ static void draw(struct plot *p, const struct lane *lanes, int count, bool whole
 	plot_axis_run(p, whole && end - begin > begin ? fmin(begin, 0) : begin, end, true);
 	plot_axis_label(p, "y", "requests");
 	plot_command(p, "set yrange [%d:0]\nunset ytics\nset border 1", count < 12 ? 13 : count + 1);
+	note_panel(p, count < 12 ? 13 : count + 1);
 	plot_command(
 		p,
 		"plot data using 2:1:($3-$2):(0) with vectors nohead lt -1 lw 1, \\\n"

@@ -21,6 +21,9 @@ void plot_release(struct plot *p)
 	buffer_release(&p->about);
 	buffer_release(&p->data);
 	buffer_release(&p->script);
+	json_decref(p->panels);
+	json_decref(p->range);
+	p->panels = p->range = NULL;
 }
 
 int plot_absent(struct plot *p, const char *why)

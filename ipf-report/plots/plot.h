@@ -20,10 +20,29 @@
 #include "buffer.h"
 #include "document/shown_numbers.h"
 
+#include <jansson.h>
 #include <stddef.h>
 #include <stdint.h>
 
 enum { PLOT_WIDTH = 640, PLOT_HEIGHT = 422 };
+
+/* An axis from `low` to `high`, and where its marks are. */
+struct plot_axis {
+	double low, high;
+	bool log;
+};
+
+/* An axis as a reader reads it: "TTFT" in "ms". */
+struct plot_scale {
+	struct plot_axis axis;
+	char name[80];
+	const char *unit; /* ms, s, share or "" */
+};
+
+/* Where the axes are, as shares of the picture from its lower left corner, as gnuplot has them. */
+struct plot_area {
+	double left, right, top, bottom;
+};
 
 struct plot {
 	const char *name;    /* its files', and the beginning of its ids in SVG */
@@ -32,6 +51,10 @@ struct plot {
 	struct buffer data, script;
 	int width, height; /* in the pixels of SVG */
 	int blocks;
+	struct plot_area area;   /* in force for the next panel: see plot_panels.h */
+	struct plot_scale x, y;
+	json_t *panels, *range;  /* NULL: none */
+	bool multiplot;
 	char absent[160]; /* why there is no plot; "" */
 };
 

@@ -17,6 +17,8 @@ const struct plot_colour plot_colours[PLOT_COLOURS] = {
 	[PLOT_SERIES + 5] = {"6", 0x666666, 0xb0b0b0},
 };
 
+const struct plot_area plot_usual_area = {.left = 0.165, .right = 0.945, .top = 0.88, .bottom = 0.17};
+
 static const int points[PLOT_SERIES_MOST] = {7, 5, 9, 13, 11, 6}; /* all filled, but for the last */
 
 /* The same proportions in every format: a pixel of SVG is two of PNG, and 1/100 inch in PDF. */
@@ -57,9 +59,10 @@ void plot_style_begin(const struct plot *p, enum plot_format format, struct buff
 	              "set border 3 lw 1 lc rgb '#%06x'\nset tics nomirror out scale 0.6\n"
 	              "set grid lt -1 lc rgb '#%06x' lw 1 dt 1\nset style fill solid 1 noborder\n"
 	              "set xtics offset 0,0.4\nunset key\n"
-	              "set lmargin at screen 0.165\nset rmargin at screen 0.945\nset tmargin at screen 0.88\n"
-	              "set bmargin at screen 0.17\n",
-	              plot_colours[PLOT_INK].light, plot_colours[PLOT_GRID].light);
+	              "set lmargin at screen %.3f\nset rmargin at screen %.3f\nset tmargin at screen %.2f\n"
+	              "set bmargin at screen %.2f\n",
+	              plot_colours[PLOT_INK].light, plot_colours[PLOT_GRID].light, plot_usual_area.left,
+	              plot_usual_area.right, plot_usual_area.top, plot_usual_area.bottom);
 }
 
 /* ---- axes ---- */
@@ -89,6 +92,28 @@ double plot_axis_place(const struct plot_axis *axis, double value)
 	if (axis->log)
 		return (log(value) - log(axis->low)) / (log(axis->high) - log(axis->low));
 	return (value - axis->low) / (axis->high - axis->low);
+}
+
+void plot_axis_set(struct plot *p, const char *axis, struct plot_axis range, const char *unit)
+{
+	struct plot_scale *scale = *axis == 'x' ? &p->x : &p->y;
+	scale->axis = range;
+	scale->unit = unit;
+}
+
+void plot_axis_name(struct plot *p, const char *axis, const char *name)
+{
+	struct plot_scale *scale = *axis == 'x' ? &p->x : &p->y;
+	snprintf(scale->name, sizeof scale->name, "%s", name);
+}
+
+void plot_margin(struct plot *p, const char *margin, double at)
+{
+	*(*margin == 'l'   ? &p->area.left
+	  : *margin == 'r' ? &p->area.right
+	  : *margin == 't' ? &p->area.top
+	                   : &p->area.bottom) = at;
+	plot_command(p, "set %s at screen %.5f", margin, at);
 }
 
 /* A mark in few characters: 0.25, 1500, 20k, 1.5M. */
@@ -128,6 +153,7 @@ static double mark_step(double span, int most)
 void plot_axis_label(struct plot *p, const char *axis, const char *label)
 {
 	bool x = strcmp(axis, "x") == 0;
+	plot_axis_name(p, axis, label);
 	plot_part(p, x ? "set xlabel " : "set label 2 ");
 	plot_quoted(p, label);
 	plot_command(p, x ? " offset 0,0.7" : " at screen 0.022, graph 0.5 center rotate by 90");
@@ -138,6 +164,7 @@ static void set_label(struct plot *p, const char *axis, const char *label, const
 	char text[160];
 	snprintf(text, sizeof text, unit ? "%s (%s)" : "%s", label, unit);
 	plot_axis_label(p, axis, text);
+	plot_axis_name(p, axis, label); /* a value beside it has its own unit */
 }
 
 struct plot_axis plot_axis_linear(struct plot *p, const char *axis, const char *label, double high)
@@ -146,6 +173,7 @@ struct plot_axis plot_axis_linear(struct plot *p, const char *axis, const char *
 	struct plot_axis range = {0, ceil((high > 0 ? high : 1) / step - 1e-9) * step, false};
 	set_marks(p, axis, &range, step, 1);
 	set_label(p, axis, label, NULL);
+	plot_axis_set(p, axis, range, "");
 	return range;
 }
 
@@ -161,6 +189,7 @@ static struct plot_axis linear_ms(struct plot *p, const char *axis, const char *
 	struct plot_axis range = {0, ceil(high / step - 1e-9) * step, false};
 	set_marks(p, axis, &range, step, scale);
 	set_label(p, axis, label, units[unit].name);
+	plot_axis_set(p, axis, range, "ms");
 	return range;
 }
 
@@ -201,6 +230,7 @@ struct plot_axis plot_axis_ms(struct plot *p, const char *axis, const char *labe
 	struct plot_axis range = {round_down(low), plot_round_up(high, false), true};
 	set_log_marks(p, axis, &range);
 	set_label(p, axis, label, NULL);
+	plot_axis_set(p, axis, range, "ms");
 	return range;
 }
 
@@ -215,11 +245,14 @@ struct plot_axis plot_axis_run(struct plot *p, double low_s, double high_s, bool
 	set_marks(p, "x", &range, fmax(step, span / 50), named ? unit : 0);
 	if (named)
 		set_label(p, "x", "time of the run", unit == 1 ? "s" : unit == 60 ? "min" : "h");
+	plot_axis_name(p, "x", "time");
+	plot_axis_set(p, "x", range, "s");
 	return range;
 }
 
 void plot_axis_shares(struct plot *p, const char *axis)
 {
+	plot_axis_set(p, axis, (struct plot_axis){0, 1, false}, "share");
 	plot_command(p,
 	             "set %srange [0:1]\nset %stics ('0' 0, '25 %%%%' 0.25, '50 %%%%' 0.5, '75 %%%%' 0.75, '90 %%%%' 0.9, "
 	             "'100 %%%%' 1)",
@@ -230,6 +263,7 @@ struct plot_axis plot_axis_panel(struct plot *p, double high)
 {
 	struct plot_axis range = {0, plot_round_up(high, true), false};
 	set_marks(p, "y", &range, range.high / 2, 1);
+	plot_axis_set(p, "y", range, "");
 	return range;
 }
 
@@ -241,6 +275,7 @@ struct plot_axis plot_axis_panel_ms(struct plot *p, double low, double high)
 		struct plot_axis range = {0, plot_round_up(high, true), false};
 		plot_command(p, "set yrange [0:%.9g]\nset ytics ('0' 0, '%s' %.9g, '%s' %.9g)", range.high,
 		             ms_text(range.high / 2, text[0]), range.high / 2, ms_text(range.high, text[1]), range.high);
+		plot_axis_set(p, "y", range, "ms");
 		return range;
 	}
 	struct plot_axis range = {pow(10, floor(log10(low) + 1e-9)), pow(10, ceil(log10(high) - 1e-9)), true};
@@ -249,6 +284,7 @@ struct plot_axis plot_axis_panel_ms(struct plot *p, double low, double high)
 	for (int i = 0; i <= decades; i += every)
 		plot_part(p, "%s'%s' %.9g", i ? ", " : "", ms_text(range.low * pow(10, i), text[0]), range.low * pow(10, i));
 	plot_command(p, ")");
+	plot_axis_set(p, "y", range, "ms");
 	return range;
 }
 
@@ -337,7 +373,7 @@ void plot_legend(struct plot *p, const struct plot_legend_entry *entries, int co
 		draw_entry(p, &entries[i], PLOT_LEGEND + 2 * i, x, 1 - (PLOT_TITLE_AT + (row + 1) * ROW) / height);
 		x += entry_width(&entries[i]) + ENTRY_GAP;
 	}
-	plot_command(p, "set tmargin at screen %.5f", 1 - (PLOT_TITLE_AT + (row + 1.8) * ROW) / height);
+	plot_margin(p, "tmargin", 1 - (PLOT_TITLE_AT + (row + 1.8) * ROW) / height);
 }
 
 int plot_missing(struct plot *p, int missing, int all, const char *why, struct plot_legend_entry *entry, char words[48])

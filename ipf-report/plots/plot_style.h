@@ -34,14 +34,11 @@ enum { PLOT_TITLE_AT = 20, PLOT_LEGEND = 100 };
 /* The server is label 3, in a strip of so many pixels at the bottom. */
 enum { PLOT_FOOT = 22 };
 
+/* The area of a plot that sets no margin. */
+extern const struct plot_area plot_usual_area;
+
 /* The commands before those of a plot: terminal, encoding, line types 1 to PLOT_SERIES_MOST, border, grid. */
 void plot_style_begin(const struct plot *p, enum plot_format format, struct buffer *script);
-
-/* An axis from `low` to `high`, and where its marks are. */
-struct plot_axis {
-	double low, high;
-	bool log;
-};
 
 /* Sets the range, the marks and the label of axis "x" or "y" for values from 0 to `high` at least: linear, from 0. */
 struct plot_axis plot_axis_linear(struct plot *p, const char *axis, const char *label, double high);
@@ -58,6 +55,12 @@ struct plot_axis plot_axis_panel_ms(struct plot *p, double low, double high);
 void plot_axis_shares(struct plot *p, const char *axis);
 /* The label alone, of an axis the caller sets. */
 void plot_axis_label(struct plot *p, const char *axis, const char *label);
+/* Notes an axis whose commands the caller writes: its range in the values of the data, and the unit of these. */
+void plot_axis_set(struct plot *p, const char *axis, struct plot_axis range, const char *unit);
+/* The name alone, for a panel without an axis label. */
+void plot_axis_name(struct plot *p, const char *axis, const char *name);
+/* Sets a margin, "lmargin" to "tmargin", at this share of the picture. */
+void plot_margin(struct plot *p, const char *margin, double at);
 /* Where a value is between the ends of the axis, from 0 to 1. */
 double plot_axis_place(const struct plot_axis *axis, double value);
 

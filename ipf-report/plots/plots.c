@@ -63,7 +63,7 @@ static void add_server(struct plot *p, const struct run_data *run)
 
 int plot_make(const struct plot_kind *kind, const struct plot_input *input, struct plot *p, struct ipf_error *err)
 {
-	*p = (struct plot){.name = kind->name, .width = PLOT_WIDTH, .height = PLOT_HEIGHT};
+	*p = (struct plot){.name = kind->name, .width = PLOT_WIDTH, .height = PLOT_HEIGHT, .area = plot_usual_area};
 	int made = kind->make(kind, input, p);
 	if (made > 0)
 		add_server(p, input->run);

@@ -3,6 +3,7 @@
 #include "plots/plot_kind.h"
 
 #include "figures/gap_positions.h"
+#include "plots/plot_panels.h"
 #include "plots/plot_style.h"
 #include "plots/stage_choice.h"
 
@@ -11,6 +12,7 @@
 
 static const double percentile_list[] = {50, 90, 99};
 enum { SHOWN = 3, MARKS_MOST = 13 };
+static const char *const percentile_names[SHOWN] = {"p50", "p90", "p99"};
 
 /* Settings common to the lines, in ms. */
 struct extent {
@@ -70,11 +72,27 @@ static void draw_positions(struct plot *p, const struct extent *e)
 		          thousands ? "Ki" : "", bin);
 	}
 	plot_command(p, ")");
+	/* the middle of a bin is where it begins, on a scale of powers of two that is half a bin longer at its ends */
+	plot_axis_set(p, "x", (struct plot_axis){exp2(e->first_bin - 0.5), exp2(e->end_bin - 0.5), true}, "");
 }
 
-static void draw(struct plot *p, const struct extent *e, const char *x_label, int lines, bool percentiles)
+/* The lines of the plot command: the percentiles of all gaps, or the medians of stages. */
+static void note_panel(struct plot *p, const struct stage_choice *lines, bool percentiles)
 {
-	static const char *const names[SHOWN] = {"p50", "p90", "p99"};
+	int count = percentiles ? SHOWN : lines->count;
+	plot_panel(p, PANEL_POINTS);
+	for (int i = 0; i < count; i++)
+		plot_series(p, &(struct plot_series){.name = percentiles ? percentile_names[i] : lines->name[i],
+		                                     .table = percentiles ? 0 : i,
+		                                     .x = 0,
+		                                     .y = percentiles ? 4 + i : 4,
+		                                     .stage = percentiles ? -1 : lines->stage[i],
+		                                     .drawn = {i + 1, count + i + 1}});
+}
+
+static void draw(struct plot *p, const struct extent *e, const char *x_label, const struct stage_choice *lines,
+                 bool percentiles)
+{
 	plot_axis_label(p, "x", x_label);
 	draw_positions(p, e);
 	struct plot_axis y = plot_axis_ms(p, "y", percentiles ? "ITL" : "median ITL", e->low, e->high);
@@ -82,16 +100,18 @@ static void draw(struct plot *p, const struct extent *e, const char *x_label, in
 	if (percentiles) {
 		struct plot_end_label labels[SHOWN];
 		for (int i = 0; i < SHOWN; i++)
-			labels[i] = (struct plot_end_label){names[i], e->last[i], i + 1};
-		plot_command(p, "set rmargin at screen 0.91");
+			labels[i] = (struct plot_end_label){percentile_names[i], e->last[i], i + 1};
+		plot_margin(p, "rmargin", 0.91);
 		plot_end_labels(p, &y, labels, SHOWN);
+		note_panel(p, lines, percentiles);
 		plot_part(p, "plot for [i=0:2] data using (place($1)):5+i with linespoints lt i+1");
 		for (int i = 0; i < SHOWN; i++)
 			plot_hollow(p,
 			            &(struct plot_hollow){0, i + 1, "(place($1))", 5 + i, 3, samples_needed(percentile_list[i])});
 	} else {
-		plot_part(p, "plot for [i=0:%d] data index i using (place($1)):5 with linespoints lt i+1", lines - 1);
-		for (int i = 0; i < lines; i++)
+		note_panel(p, lines, percentiles);
+		plot_part(p, "plot for [i=0:%d] data index i using (place($1)):5 with linespoints lt i+1", lines->count - 1);
+		for (int i = 0; i < lines->count; i++)
 			plot_hollow(p, &(struct plot_hollow){i, i + 1, "(place($1))", 5, 3, samples_needed(50)});
 	}
 	plot_part(p, "\n");
@@ -141,8 +161,10 @@ int make_position_plot(const struct plot_kind *kind, const struct plot_input *in
 		int got = add_table(p, input, percentiles ? -1 : stages.stage[i], percentiles, &e);
 		if (got < 0)
 			return -1;
-		if (got > 0)
-			lines.name[lines.count++] = stages.name[i];
+		if (got <= 0)
+			continue;
+		lines.stage[lines.count] = stages.stage[i];
+		lines.name[lines.count++] = stages.name[i];
 	}
 	if (lines.count == 0)
 		return plot_absent(p, why_absent(input->run));
@@ -153,7 +175,7 @@ int make_position_plot(const struct plot_kind *kind, const struct plot_input *in
 	lines.of = stages.of;
 	draw_legend(p, &lines, &e, percentiles);
 	bool tokens = strcmp(run_data_itl(input->run, 0), "token") == 0;
-	draw(p, &e, tokens ? "number of the token in the answer" : "number of the gap in the answer", lines.count,
+	draw(p, &e, tokens ? "number of the token in the answer" : "number of the gap in the answer", &lines,
 	     percentiles);
 	return 1;
 }

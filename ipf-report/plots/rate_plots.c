@@ -5,6 +5,7 @@
 
 #include "absent.h"
 #include "plots/objective_lines.h"
+#include "plots/plot_panels.h"
 #include "plots/plot_style.h"
 
 #include <ctype.h>
@@ -140,8 +141,13 @@ static void draw_latency(struct plot *p, const struct load_axis *axis, const cha
 	struct plot_axis y = plot_axis_ms(p, "y", name, low, high);
 	for (int i = 0; i < SHOWN; i++)
 		labels[i] = (struct plot_end_label){names[i], last[i], i + 1};
-	plot_command(p, "set rmargin at screen 0.91");
+	plot_margin(p, "rmargin", 0.91);
 	plot_end_labels(p, &y, labels, SHOWN);
+	plot_panel(p, PANEL_STEPS);
+	for (int i = 0; i < SHOWN; i++)
+		plot_series(
+			p, &(struct plot_series){
+				   .name = names[i], .table = 0, .x = 0, .y = 1 + i, .stage = -1, .drawn = {i + 1, SHOWN + i + 1}});
 	plot_part(p, "plot for [i=0:2] data using 1:2+i with linespoints lt i+1");
 	for (int i = 0; i < SHOWN; i++)
 		plot_hollow(p, &(struct plot_hollow){0, i + 1, "1", 2 + i, 5, samples_needed(shown_percentiles[i])});
@@ -235,6 +241,14 @@ static void draw_throughput(struct plot *p, const struct load_axis *axis, const 
 	count += mark_knee(p, axis, input, &entries[count], capacity);
 	count += mark_missing(p, axis, &entries[count], left_out);
 	plot_legend(p, entries, count);
+	plot_panel(p, PANEL_STEPS);
+	for (int i = 0; i < 1 + good; i++)
+		plot_series(p, &(struct plot_series){.name = entries[i].name,
+		                                     .table = 0,
+		                                     .x = 0,
+		                                     .y = 1 + i,
+		                                     .stage = -1,
+		                                     .drawn = {i + 1 + (axis->by == BY_RATE)}});
 	plot_part(p, "plot ");
 	if (axis->by == BY_RATE)
 		plot_part(p, "x with lines lt -1 lw 1 dt 2, ");

@@ -5,6 +5,7 @@
 #include "absent.h"
 #include "cli/terminal.h"
 #include "plots/objective_lines.h"
+#include "plots/plot_panels.h"
 #include "plots/plot_style.h"
 #include "plots/stage_choice.h"
 #include "safe_text.h"
@@ -57,7 +58,7 @@ static const char column_names[] =
 struct time_table {
 	double (*rows)[COLUMNS];
 	int count;
-	int64_t begin_ns, step_ns;
+	int64_t begin_ns, step_ns, end_ns; /* end: of the last window, within the last step */
 	double low[COLUMNS], high[COLUMNS]; /* for values that exist and, in `low`, are above 0 */
 };
 
@@ -156,6 +157,7 @@ static int build(struct time_table *t, const struct plot_input *input)
 	int64_t all = last->number - first->number + 1, each = (all + STEPS_MOST - 1) / STEPS_MOST;
 	*t = (struct time_table){.begin_ns = window_begin_ns(first),
 	                         .step_ns = each * series_every_ns(windows),
+	                         .end_ns = window_begin_ns(last) + series_every_ns(windows),
 	                         .count = (int)((all + each - 1) / each)};
 	for (int c = 0; c < COLUMNS; c++) {
 		t->low[c] = INFINITY;
@@ -249,6 +251,7 @@ static void set_value_axis(struct plot *p, const struct time_table *t, const str
 		plot_axis_panel_ms(p, low, high);
 	} else if (panel->share) {
 		plot_command(p, "set yrange [0:1]\nset ytics ('0' 0, '50 %%%%' 0.5, '100 %%%%' 1)");
+		plot_axis_set(p, "y", (struct plot_axis){0, 1, false}, "share");
 	} else {
 		plot_axis_panel(p, high);
 	}
@@ -272,6 +275,30 @@ static int lines_of(const struct panel *panel, const struct time_table *t, const
 		if (panel->lines[i].column != SCHEDULED || t->high[SCHEDULED] > 0)
 			lines[count++] = &panel->lines[i];
 	return count;
+}
+
+static void note_panel(struct plot *p, const struct time_table *t, const struct panel *panel)
+{
+	const struct line *lines[3];
+	int count = lines_of(panel, t, lines);
+	plot_axis_name(p, "y", panel->title);
+	plot_panel(p, PANEL_STEPS);
+	for (int i = 0; i < count; i++)
+		plot_series(p, &(struct plot_series){
+						   .name = lines[i]->name ? lines[i]->name : panel->title,
+						   .table = 0,
+						   .x = T,
+						   .y = (int)lines[i]->column,
+						   .offset = (double)t->step_ns / 2e9,
+						   .step_s = lines[i]->steps ? (double)t->step_ns / 1e9 : 0,
+						   .stage = -1,
+						   /* the area between the percentiles goes with the upper one */
+						   .drawn = {i + 1 + panel->latency, panel->latency && i > 0 ? 1 : 0},
+					   });
+	if (panel->needs == FAILED)
+		plot_panel_requests(p, "end_s", NULL, REQUESTS_FAILED);
+	else if (panel->latency && panel->metric == METRIC_TTFT)
+		plot_panel_requests(p, "first_s", NULL, REQUESTS_OK);
 }
 
 static void draw_lines(struct plot *p, const struct time_table *t, const struct panel *panel)
@@ -314,8 +341,8 @@ static void draw_panel(struct plot *p, const struct plot_input *input, const str
 	struct plot_legend_entry unnamed[OBJECTIVE_LINES_MOST];
 	struct objective_lines limits = {0};
 	double height = p->height;
-	plot_command(p, "set tmargin at screen %.5f\nset bmargin at screen %.5f", 1 - (top + HEAD) / height,
-	             1 - (top + HEAD + BODY) / height);
+	plot_margin(p, "tmargin", 1 - (top + HEAD) / height);
+	plot_margin(p, "bmargin", 1 - (top + HEAD + BODY) / height);
 	plot_command(p, "set label 2 '%s' at graph 0,1.14 left", panel->title);
 	if (panel->latency)
 		objective_lines_find(&limits, input->run->slo, panel->metric);
@@ -323,6 +350,7 @@ static void draw_panel(struct plot *p, const struct plot_input *input, const str
 	objective_lines_draw(&limits, p, "y", unnamed);
 	plot_axis_run(p, (double)t->begin_ns / 1e9, (double)(t->begin_ns + t->count * t->step_ns) / 1e9, last);
 	draw_legend(p, t, panel, top + HEAD / 2);
+	note_panel(p, t, panel);
 	draw_lines(p, t, panel);
 	objective_lines_end(&limits, p);
 }
@@ -430,9 +458,10 @@ static void draw(struct plot *p, const struct plot_input *input, const struct ti
 		}
 	list_stages(input->run, (double)(t->count * t->step_ns) / 1e9, &lines);
 	p->height = TOP + shown * (HEAD + BODY + GAP) + BOTTOM + lines.count * STAGE_LINE + PLOT_FOOT;
+	p->multiplot = true;
 	plot_command(p, "set multiplot");
-	plot_command(p, "set lmargin at screen %.5f\nset rmargin at screen %.5f", (double)LEFT / PLOT_WIDTH,
-	             1 - (double)RIGHT / PLOT_WIDTH);
+	plot_margin(p, "lmargin", (double)LEFT / PLOT_WIDTH);
+	plot_margin(p, "rmargin", 1 - (double)RIGHT / PLOT_WIDTH);
 	mark_stages(p, input, t, &lines);
 	for (int i = 0; i <= last; i++) {
 		if (!is_shown(t, &panels[i]))
@@ -444,6 +473,18 @@ static void draw(struct plot *p, const struct plot_input *input, const struct ti
 			             10 + STAGE_MARKS_MOST + STAGE_LINES);
 	}
 	plot_command(p, "unset multiplot");
+}
+
+/* The columns that add up, so a part of the run has exact figures. */
+static void note_range(struct plot *p, const struct time_table *t)
+{
+	static const struct plot_total totals[] = {
+		{"requests scheduled", SCHEDULED, false}, {"requests started", STARTED, false},
+		{"requests completed", COMPLETED, false}, {"requests failed", FAILED, false},
+		{"input tokens", INPUT_TOKENS, false},    {"output tokens", OUTPUT_TOKENS, false},
+		{"requests in flight", IN_FLIGHT, true},
+	};
+	plot_range(p, (double)t->step_ns / 1e9, (double)t->end_ns / 1e9, totals, sizeof totals / sizeof *totals);
 }
 
 int make_time_line_plot(const struct plot_kind *kind, const struct plot_input *input, struct plot *p)
@@ -464,6 +505,7 @@ int make_time_line_plot(const struct plot_kind *kind, const struct plot_input *i
 		for (int i = 0; i < t.count; i++)
 			plot_row(p, t.rows[i], COLUMNS);
 		draw(p, input, &t);
+		note_range(p, &t);
 	} else if (made == 0) {
 		plot_absent(p,
 		            run->only_stage ? "the stage is shorter than two windows" : "the run is shorter than two windows");
