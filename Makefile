@@ -126,7 +126,7 @@ $(BUILD)/ipf-prep/sources/builtin_formats.c: $(format_files) lib/json/embed.sh M
 	$(Q)mkdir -p $(@D) && sh lib/json/embed.sh format_builtins $(format_files) > $@
 
 # The style sheet and the script of HTML reports, compiled in as C strings.
-page_files := ipf-report/html/report.css ipf-report/html/report.js
+page_files := $(wildcard ipf-report/html/*.css ipf-report/html/*.js)
 generated_report := $(BUILD)/ipf-report/html/page_files.o $(BUILD)/ipf-report/catalogue/definitions.o
 $(BUILD)/ipf-report/html/page_files.c: $(page_files) ipf-report/html/embed.sh Makefile
 	$(call say,GEN,$@)

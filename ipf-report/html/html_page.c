@@ -7,6 +7,10 @@
 
 #include <openssl/evp.h>
 
+/* In this order: each uses the ones before. */
+static const char *const scripts_of_plots[] = {page_plot_values_js, page_plot_requests_js, page_plot_stops_js,
+                                               page_plot_probe_js,  page_plot_series_js,   page_plot_range_js};
+
 /* The source expression that allows this text within an element: 'sha256-…' (W3C, Content Security Policy Level 3). */
 static void allow(struct buffer *out, struct slice text)
 {
@@ -25,17 +29,27 @@ static void put(struct buffer *out, const struct buffer *part)
 	out->failed |= part->failed;
 }
 
-static void put_head(struct buffer *out, const struct html_page *page)
+/* Only a page with plots has the script for them. */
+static void put_script(struct buffer *out, const struct html_page *page)
+{
+	buffer_text(out, page_tables_js);
+	for (size_t i = 0; page->plots && i < sizeof scripts_of_plots / sizeof *scripts_of_plots; i++)
+		buffer_text(out, scripts_of_plots[i]);
+}
+
+static void put_head(struct buffer *out, const struct html_page *page, const struct buffer *script)
 {
 	struct buffer style = {0};
 	buffer_text(&style, page_report_css);
-	if (page->plots)
+	if (page->plots) {
+		buffer_text(&style, page_plots_css);
 		svg_style(&style);
+	}
 	buffer_text(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
 	                 "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src");
 	allow(out, buffer_all(&style));
 	buffer_text(out, "; script-src");
-	allow(out, slice_of(page_report_js));
+	allow(out, buffer_all(script));
 	buffer_text(
 		out, "; base-uri 'none'; form-action 'none'\">\n"
 			 "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
@@ -71,9 +85,11 @@ static void put_section(struct buffer *out, const struct html_section *section)
 void html_page_write(struct html_page *page, struct html_section *sections, int count, struct buffer *out)
 {
 	int first = 0;
+	struct buffer script = {0};
 	while (first + 1 < count && sections[first].body.len == 0)
 		first++;
-	put_head(out, page);
+	put_script(&script, page);
+	put_head(out, page, &script);
 	buffer_format(out, "<a class=\"skip\" href=\"#%s\">To the %s</a>\n<header>\n<p class=\"kind\">%s</p>\n<h1>",
 	              sections[first].id, sections[first].id, page->kind);
 	put(out, &page->heading);
@@ -87,8 +103,9 @@ void html_page_write(struct html_page *page, struct html_section *sections, int 
 	buffer_text(out,
 	            "</main>\n<footer><p>Made by ipf-report " IPF_VERSION ". This page loads nothing and sends nothing."
 	            "</p></footer>\n<script>");
-	buffer_text(out, page_report_js);
+	put(out, &script);
 	buffer_text(out, "</script>\n</body>\n</html>\n");
+	buffer_release(&script);
 	buffer_release(&page->title);
 	buffer_release(&page->heading);
 	buffer_release(&page->when);

@@ -40,7 +40,8 @@ static void show_groups(struct buffer *out, const struct doc_table_spec *s)
 static void begin(struct buffer *out, const struct doc_table_spec *s, bool again)
 {
 	bool wide = s->count >= WIDE;
-	buffer_text(out, "<div class=\"box\" role=\"region\" aria-labelledby=\"");
+	/* the section of that name is the landmark then */
+	buffer_format(out, "<div class=\"box\" role=\"%s\" aria-labelledby=\"", again ? "group" : "region");
 	html_id(out, s->id);
 	buffer_text(out, "-caption\" tabindex=\"0\"><table id=\"");
 	html_id(out, s->id);

@@ -182,6 +182,7 @@ static json_t *cell_json(const struct plot_axis *axis, double low, double high, 
 static json_t *cells_json(const char *data, json_t *panel, json_t *from)
 {
 	json_t *to = json_object(), *list = json_array();
+	copy_text(to, from, "of");
 	const struct plot_axis x = axis_of(json_object_get(panel, "x")), y = axis_of(json_object_get(panel, "y"));
 	double columns = figure_at(from, "columns"), rows = figure_at(from, "rows");
 	copy_number(to, from, "columns");

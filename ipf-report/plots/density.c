@@ -82,7 +82,7 @@ void density_draw(const struct density *d, struct plot *p, const char *x_name, c
 	}
 	add_legend(d, p, what);
 	plot_panel(p, PANEL_CELLS);
-	plot_cells(p, block, d->columns, DENSITY_ROWS);
+	plot_cells(p, block, d->columns, DENSITY_ROWS, what);
 	plot_command(p, "shade(n) = int(255 * 0.85 * (1 - log(1 + n) / log(1 + %.9g)) + 0.5) * 2**24 + 0x%06x", d->most,
 	             (unsigned)plot_colours[PLOT_SERIES].light);
 	plot_part(p, "plot data index %d using (($1+$2)/2):(($3+$4)/2):1:2:3:4:(shade($5)) with boxxyerror lc rgb variable",

@@ -67,12 +67,13 @@ void plot_series(struct plot *p, const struct plot_series *series)
 	json_array_append_new(list, json);
 }
 
-void plot_cells(struct plot *p, int table, int columns, int rows)
+void plot_cells(struct plot *p, int table, int columns, int rows, const char *of)
 {
 	json_t *json = json_object();
 	json_put_count(json, "table", table);
 	json_put_count(json, "columns", columns);
 	json_put_count(json, "rows", rows);
+	json_put_text(json, "of", of);
 	json_put_object(last(p), "cells", json);
 }
 

@@ -1,6 +1,6 @@
 """Opens pages in Chromium: html_browser.py PAGE…. Prints, a line each, the console's messages, which requests a page makes, which
 width needs more room than the window, which text has too little contrast, and the errors of the buttons of its tables."""
-import json, os, signal, subprocess, sys, tempfile
+import chromium, sys
 
 CHECKS = """(() => {
   const wrong = [];
@@ -51,84 +51,17 @@ SQUEEZED = """[...document.querySelectorAll('dd, td')].filter(e => e.textContent
   .map(e => 'squeezed: ' + e.textContent.slice(0, 30))"""
 
 
-class Browser:
-    """Chromium behind a pipe: messages of the DevTools protocol, each ended by a NUL."""
-
-    def __init__(self, profile):
-        read, self.out = os.pipe()
-        self.into, write = os.pipe()
-
-        def connect():
-            os.dup2(read, 3)
-            os.dup2(write, 4)
-
-        os.set_inheritable(read, True), os.set_inheritable(write, True)
-        # The protocol's descriptors are 3 and 4; the first pipe has the lowest numbers, so neither call closes a needed one.
-        self.process = subprocess.Popen(
-            ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--remote-debugging-pipe",
-             "--disable-background-networking", "--user-data-dir=" + profile, "about:blank"],
-            preexec_fn=connect, close_fds=False, start_new_session=True, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
-        os.close(read), os.close(write)
-        self.number, self.rest, self.events, self.session = 0, b"", [], None
-
-    def receive(self):
-        while b"\0" not in self.rest:
-            part = os.read(self.into, 65536)
-            if not part: sys.exit("chromium has ended")
-            self.rest += part
-        line, self.rest = self.rest.split(b"\0", 1)
-        return json.loads(line)
-
-    def ask(self, method, **parameters):
-        self.number += 1
-        message = {"id": self.number, "method": method, "params": parameters}
-        if self.session: message["sessionId"] = self.session
-        os.write(self.out, json.dumps(message).encode() + b"\0")
-        while True:
-            answer = self.receive()
-            if answer.get("id") == self.number:
-                if "error" in answer: sys.exit(f"{method}: {answer['error']}")
-                return answer["result"]
-            self.events.append(answer)
-
-    def wait_for(self, method):
-        while not any(e.get("method") == method for e in self.events): self.events.append(self.receive())
-
-    def evaluate(self, expression):
-        result = self.ask("Runtime.evaluate", expression=expression, returnByValue=True)
-        if "exceptionDetails" in result: return [str(result["exceptionDetails"])]
-        return result["result"]["value"]
-
-
 def look_at(browser, page):
-    url = "file://" + os.path.abspath(page)
-    browser.events = []
     for width, dark in ((1200, False), (400, False), (1200, True)):
-        browser.ask("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
-        browser.ask("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
-        if width == 1200 and not dark:
-            browser.ask("Page.navigate", url=url)
-            browser.wait_for("Page.loadEventFired")
+        if width == 1200 and not dark: browser.open(page)
+        browser.look(width, dark)
         for line in browser.evaluate(CHECKS): print(f"{page}: {width} pixels{', dark' if dark else ''}: {line}")
     for line in browser.evaluate(SORTING) + browser.evaluate(SQUEEZED): print(f"{page}: {line}")
-    browser.ask("Emulation.setDeviceMetricsOverride", width=700, height=1000, deviceScaleFactor=1, mobile=False)
-    browser.ask("Emulation.setEmulatedMedia", media="print")
+    browser.look(700, media="print", height=1000)
     for line in browser.evaluate(SQUEEZED): print(f"{page}: on paper: {line}")
-    browser.ask("Emulation.setEmulatedMedia", media="")
-    for event in browser.events:
-        p = event.get("params", {})
-        if event.get("method") == "Network.requestWillBeSent" and p["request"]["url"] != url: print(f"{page}: requests {p['request']['url']}")
-        if event.get("method") == "Log.entryAdded": print(f"{page}: {p['entry']['text']}")
-        if event.get("method") in ("Runtime.consoleAPICalled", "Runtime.exceptionThrown"): print(f"{page}: {p}")
+    browser.look(700)
+    for line in browser.told(): print(f"{page}: {line}")
 
 
-with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
-    browser = Browser(profile)
-    try:
-        target = browser.ask("Target.createTarget", url="about:blank")["targetId"]
-        browser.session = browser.ask("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
-        for domain in ("Page", "Network", "Log", "Runtime"): browser.ask(domain + ".enable")
-        for page in sys.argv[1:]: look_at(browser, page)
-    finally:
-        os.killpg(browser.process.pid, signal.SIGKILL)
-        browser.process.wait()
+with chromium.opened() as browser:
+    for page in sys.argv[1:]: look_at(browser, page)

@@ -1,4 +1,4 @@
-/* Tables of the page of ipf-report -f html: their columns become buttons that sort. Without script they are tables. */
+/* Tables of the page: their columns become buttons that sort, and long ones get a filter. Without script they are tables. */
 (function () {
 	'use strict';
 
@@ -46,6 +46,38 @@
 		});
 	}
 
+	/* Shows the rows whose text has all the words. */
+	function filter(table, words, said) {
+		var rows = Array.prototype.slice.call(table.tBodies[0].rows);
+		var shown = rows.filter(function (row) {
+			var text = row.textContent.toLowerCase();
+			row.hidden = !words.every(function (word) { return text.indexOf(word) >= 0; });
+			return !row.hidden;
+		});
+		said.textContent = words.length ? shown.length + ' of ' + rows.length + ' rows' : '';
+	}
+
+	function makeFiltered(table) {
+		var line = document.createElement('p'), label = document.createElement('label'), of = document.createElement('span');
+		var field = document.createElement('input'), said = document.createElement('output');
+		line.className = 'filter';
+		of.className = 'unseen';
+		of.textContent = ' of the table ' + table.caption.textContent;
+		field.type = 'search';
+		field.id = table.id + '-filter';
+		label.htmlFor = field.id;
+		label.append('Filter rows', of);
+		line.append(label, ' ', field, ' ', said);
+		table.parentNode.before(line);
+		field.addEventListener('input', function () {
+			filter(table, field.value.toLowerCase().split(/\s+/).filter(Boolean), said);
+		});
+	}
+
+	Array.prototype.forEach.call(document.querySelectorAll('table'), function (table) {
+		if (table.tBodies[0].rows.length > 8)
+			makeFiltered(table);
+	});
 	Array.prototype.forEach.call(document.querySelectorAll('table.sortable'), function (table) {
 		if (table.tBodies[0].rows.length > 1)
 			makeSortable(table);
