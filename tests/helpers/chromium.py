@@ -59,7 +59,7 @@ class Browser:
     def evaluate(self, expression):
         result = self.ask("Runtime.evaluate", expression=expression, returnByValue=True)
         if "exceptionDetails" in result: return [str(result["exceptionDetails"])]
-        return result["result"]["value"]
+        return result["result"].get("value")
 
     def open(self, page, width=1200, dark=False):
         self.events, self.url = [], "file://" + os.path.abspath(page)
