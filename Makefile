@@ -42,6 +42,7 @@ DEBS_TEST := libcmocka-dev gojq python3 python3-grpcio python3-grpc-tools python
              p7zip-full xz-utils bzip2 strace iproute2 tcpdump bsdutils unicode-data zsh fish prometheus prometheus-pushgateway \
              sqlite3 postgresql valgrind
 DEBS_CLUSTER := slurm-wlm munge buildah podman runc mmdebstrap containerd containernetworking-plugins
+DEBS_LONG := chromium
 DEBS_SERVERS := haproxy caddy curl unzip python3-venv
 DEBS_PACKAGES := debhelper dpkg-dev lintian mmdebstrap musl-tools musl busybox-static python3-venv
 DEBS_LINT := clang libclang-rt-dev clang-format clang-tidy shellcheck mandoc graphviz
@@ -330,9 +331,10 @@ check-servers: ## run ipf against servers and proxies that others wrote; takes m
 	$(call run_tests,servers/,JOBS=1 LIMIT=3600,$(DEBS_SERVERS))
 
 # Tests of half an hour or more, and tests with a longer form.
-long_tests := long/ unit/test_report_difference unit/test_lib_tokenizer cli/differ- cli/collect-until-stable cli/report-saturation cli/fire-h2-servers cli/fire-proxy-servers cli/fire-meddled
+long_tests := long/ unit/test_report_difference unit/test_lib_tokenizer cli/differ- cli/collect-until-stable cli/report-saturation cli/fire-h2-servers cli/fire-proxy-servers cli/fire-meddled \
+              cli/report-html cli/report-explore
 check-long: ## soak the programs for 40 minutes (SOAK='30 10'), and run tests that are random or long for longer (TESTS=…, IPF_ROUNDS=100)
-	$(call run_tests,$(long_tests),IPF_LONG=1 IPF_ROUNDS=$(or $(IPF_ROUNDS),100) JOBS=1 LIMIT=7200)
+	$(call run_tests,$(long_tests),IPF_LONG=1 IPF_ROUNDS=$(or $(IPF_ROUNDS),100) JOBS=1 LIMIT=7200,$(DEBS_LONG))
 
 FUZZ_TIME ?= 30
 fuzz_wanted = $(filter $(patsubst %,fuzz_%,$(FUZZ:fuzz_%=%)),$(fuzz_names))

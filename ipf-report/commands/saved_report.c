@@ -143,7 +143,9 @@ static int render(json_t *report, const struct report_options *options, struct b
 	const struct report_format *format = report_formats[options->format];
 	struct report_view view = wanted_view(options);
 	struct html_plots plots = {0};
-	int bad = format->drawn ? draw_page_plots(json_object_get(report, "plots"), json_object_get(report, "outliers"), &plots, err) : 0;
+	int bad = format->drawn
+	              ? draw_page_plots(json_object_get(report, "plots"), json_object_get(report, "outliers"), &plots, err)
+	              : 0;
 	if (plots.count)
 		view.pictures = plots.figures.data;
 	if (bad == 0 && format->sections)

@@ -1,6 +1,6 @@
 #include "html/html_plots.h"
 
-#include "html/plot_data.h"
+#include "html/plot_values.h"
 #include "json_report/json_path.h"
 #include "plots/plot_check.h"
 
@@ -67,7 +67,7 @@ int html_plots_draw(struct html_plots *plots, json_t *list, json_t *outliers, st
 		plot_release(&p);
 	}
 	if (bad == 0 && plots->count)
-		plot_data_write(list, outliers, &plots->figures);
+		plot_values_write(list, outliers, &plots->figures);
 	return bad == 0 && plots->figures.failed ? ipf_error_memory(err) : bad;
 }
 

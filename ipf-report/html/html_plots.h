@@ -12,13 +12,14 @@
 #include <jansson.h>
 
 struct html_plots {
-	struct buffer figures; /* <figure> elements with an <svg> in each, and their data for the page's script: plot_data.h */
+	struct buffer
+		figures; /* <figure> elements with an <svg> in each, and their data for the page's script: plot_values.h */
 	int count;
 	bool gnuplot_missing;
 };
 
-/* Draws "plots" of a JSON report; NULL: it has none. "outliers" are the requests its script shows. -1: IPF_INPUT for a foreign plot, gnuplot failed, or out of
- * memory. */
+/* Draws "plots" of a JSON report; NULL: it has none. "outliers" are the requests its script shows. -1: IPF_INPUT for a
+ * foreign plot, gnuplot failed, or out of memory. */
 int html_plots_draw(struct html_plots *plots, json_t *list, json_t *outliers, struct ipf_error *err);
 void html_plots_release(struct html_plots *plots);
 

@@ -1,5 +1,5 @@
-/* The style sheets and the scripts of the page, without their comments: see embed.sh, which makes them of the files next
- * to this one at build time. */
+/* The style sheets and the scripts of the page, without their comments: see embed.sh, which makes them of the files
+ * next to this one at build time. */
 #ifndef REPORT_PAGE_FILES_H
 #define REPORT_PAGE_FILES_H
 

@@ -1,9 +1,9 @@
-/* The values behind the plots. Reads the data of the page (plot_data.h), and finds the place of a value in a picture.
+/* The values behind the plots. Reads the data of the page (plot_values.h), and finds the place of a value in a picture.
    Each file of the plots adds to `plots`, in this order: values, requests, probe, series, range. */
 const plots = { list: [], requests: [], outliers: {} };
 (() => {
 	'use strict';
-	const source = document.getElementById('plot-data');
+	const source = document.getElementById('plot-values');
 	if (!source)
 		return;
 	const data = JSON.parse(source.textContent);
@@ -53,7 +53,7 @@ const plots = { list: [], requests: [], outliers: {} };
 		return element;
 	};
 	plots.svgElement = (name, attributes) => {
-		const element = document.createElementNS('http://www.w3.org/2000/svg', name);
+		const element = document.createElementNS(document.querySelector('svg').namespaceURI, name);
 		Object.entries(attributes).forEach(([key, value]) => element.setAttribute(key, value));
 		return element;
 	};

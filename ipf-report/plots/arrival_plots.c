@@ -148,9 +148,8 @@ int make_gaps_plot(const struct plot_kind *kind, const struct plot_input *input,
 	plot_axis_set(p, "x", (struct plot_axis){0.01, 10, true}, "");
 	plot_panel(p, PANEL_POINTS);
 	for (int i = 0; i < shown; i++)
-		plot_series(
-			p, &(struct plot_series){
-				   .name = names[i], .table = i, .x = 0, .y = 1, .stage = of_stage[i], .drawn = {i + 2}});
+		plot_series(p, &(struct plot_series){
+						   .name = names[i], .table = i, .x = 0, .y = 1, .stage = of_stage[i], .drawn = {i + 2}});
 	plot_part(p, "set samples 200\nplot 1-exp(-x) with lines lt -1 lw 1 dt 2");
 	for (int i = 0; i < shown; i++)
 		plot_part(p, ", \\\n     data index %d using ($1<0.01?0.01:$1):2 with fsteps lt %d", i, i + 1);

@@ -131,9 +131,8 @@ static void draw(struct plot *p, const struct lane *lanes, int count, bool whole
 	plot_block(p, "lane\tdue_s\tstart_s\tfirst_token_s\tend_s\tok\tn");
 	for (int i = 0; i < count; i++) {
 		const struct lane *lane = &lanes[i];
-		plot_row(p,
-		         (double[]){i + 1, lane->due_s, lane->start_s, lane->first_s, lane->end_s, lane->ok, (double)lane->n},
-		         7);
+		plot_row(
+			p, (double[]){i + 1, lane->due_s, lane->start_s, lane->first_s, lane->end_s, lane->ok, (double)lane->n}, 7);
 		begin = fmin(begin, fmin(lane->due_s, lane->start_s));
 		end = fmax(end, lane->end_s);
 		failed |= !lane->ok;

@@ -206,12 +206,9 @@ static int draw(struct plot *p, const struct pareto_point *points, int count, in
 	plot_legend(p, entries, shown);
 	plot_panel(p, PANEL_POINTS);
 	for (int i = 0; i < 1 + beaten; i++)
-		plot_series(p, &(struct plot_series){.name = entries[i].name,
-		                                     .table = i ? rest : 0,
-		                                     .x = 0,
-		                                     .y = 1,
-		                                     .stage = -1,
-		                                     .drawn = {i + 1}});
+		plot_series(p,
+		            &(struct plot_series){
+						.name = entries[i].name, .table = i ? rest : 0, .x = 0, .y = 1, .stage = -1, .drawn = {i + 1}});
 	plot_part(p, "plot data index 0 using 1:2 with linespoints lt 1");
 	if (beaten)
 		plot_part(p, ", data index %d using 1:2 with points lt 6 pt 6", rest);

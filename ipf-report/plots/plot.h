@@ -51,9 +51,9 @@ struct plot {
 	struct buffer data, script;
 	int width, height; /* in the pixels of SVG */
 	int blocks;
-	struct plot_area area;   /* in force for the next panel: see plot_panels.h */
+	struct plot_area area; /* in force for the next panel: see plot_panels.h */
 	struct plot_scale x, y;
-	json_t *panels, *range;  /* NULL: none */
+	json_t *panels, *range; /* NULL: none */
 	bool multiplot;
 	char absent[160]; /* why there is no plot; "" */
 };

@@ -38,8 +38,8 @@ struct plot_series {
 void plot_panel(struct plot *p, enum panel_kind kind);
 /* A series of the panel begun last. */
 void plot_series(struct plot *p, const struct plot_series *series);
-/* The cells of the panel begun last, in a grid between the ends of its axes: a row of the table has the low and the high
- * end of a cell on each axis, and its count of `of`, such as "requests". */
+/* The cells of the panel begun last, in a grid between the ends of its axes: a row of the table has the low and the
+ * high end of a cell on each axis, and its count of `of`, such as "requests". */
 void plot_cells(struct plot *p, int table, int columns, int rows, const char *of);
 
 /* By which members of "outliers" of the JSON report a request has its place in the panel; NULL: it has none on that

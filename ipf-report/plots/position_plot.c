@@ -175,7 +175,6 @@ int make_position_plot(const struct plot_kind *kind, const struct plot_input *in
 	lines.of = stages.of;
 	draw_legend(p, &lines, &e, percentiles);
 	bool tokens = strcmp(run_data_itl(input->run, 0), "token") == 0;
-	draw(p, &e, tokens ? "number of the token in the answer" : "number of the gap in the answer", &lines,
-	     percentiles);
+	draw(p, &e, tokens ? "number of the token in the answer" : "number of the gap in the answer", &lines, percentiles);
 	return 1;
 }

@@ -58,7 +58,7 @@ static const char column_names[] =
 struct time_table {
 	double (*rows)[COLUMNS];
 	int count;
-	int64_t begin_ns, step_ns, end_ns; /* end: of the last window, within the last step */
+	int64_t begin_ns, step_ns, end_ns;  /* end: of the last window, within the last step */
 	double low[COLUMNS], high[COLUMNS]; /* for values that exist and, in `low`, are above 0 */
 };
 

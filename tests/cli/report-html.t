@@ -91,6 +91,11 @@ body results | sed 's/"model":"[a-z]*"/"model":"<img src=x onerror=alert(1)>"/; 
 seal header lines >hostile.results
 page_of hostile hostile.results "names can be anything"
 has hostile.html "&lt;/script&gt;&lt;script&gt;alert(1)&lt;/script&gt;&quot;&#39;&#96;&amp;amp;&lt;!--" "names are shown on the page as they are"
+if command -v gnuplot >/dev/null; then
+	has hostile.html '\u003c/script>' "names in the data of the plots cannot end their element"
+else
+	skip "names in the data of the plots cannot end their element" "gnuplot is not installed"
+fi
 is "$(grep -c '<script>alert\|<img\|<b>' hostile.html)" 0 "names on the page are never elements"
 has hostile.html "&#39;a b&#39; &#39;it&#39;\\&#39;&#39;s&#39; \$&#39;\\xe2\\x80\\xae" "arguments are those that a shell needs"
 

@@ -1,5 +1,5 @@
 """Opens pages in Chromium: html_browser.py PAGE…. Prints, a line each, the console's messages, which requests a page makes, which
-width needs more room than the window, which text has too little contrast, and the errors of the buttons of its tables."""
+width needs more room than the window, which text has too little contrast, the errors of the buttons of its tables, and texts that became elements while plots were used."""
 import chromium, sys
 
 CHECKS = """(() => {
@@ -46,6 +46,17 @@ SORTING = """(() => {
 })()"""
 
 
+# What plots and tables show when used makes no element of a text.
+EXPLORING = """(() => {
+  for (const probe of document.querySelectorAll('.probe')) {
+    probe.focus();
+    for (const key of ['Home', 'ArrowDown', 'ArrowRight', 'PageDown', 'End']) probe.dispatchEvent(new KeyboardEvent('keydown', {key: key}));
+    if (!probe.getAttribute('aria-valuetext')) return ['a plot does not say its values'];
+  }
+  for (const button of document.querySelectorAll('.toggle')) { button.click(); button.click(); }
+  return document.querySelectorAll('img, b, main script:not([type="application/json"])').length ? ['a text became an element'] : [];
+})()"""
+
 # Texts squeezed into columns of a few characters.
 SQUEEZED = """[...document.querySelectorAll('dd, td')].filter(e => e.textContent.length > 80 && e.getClientRects().length && e.clientWidth < 80)
   .map(e => 'squeezed: ' + e.textContent.slice(0, 30))"""
@@ -56,7 +67,7 @@ def look_at(browser, page):
         if width == 1200 and not dark: browser.open(page)
         browser.look(width, dark)
         for line in browser.evaluate(CHECKS): print(f"{page}: {width} pixels{', dark' if dark else ''}: {line}")
-    for line in browser.evaluate(SORTING) + browser.evaluate(SQUEEZED): print(f"{page}: {line}")
+    for line in browser.evaluate(SORTING) + browser.evaluate(EXPLORING) + browser.evaluate(SQUEEZED): print(f"{page}: {line}")
     browser.look(700, media="print", height=1000)
     for line in browser.evaluate(SQUEEZED): print(f"{page}: on paper: {line}")
     browser.look(700)

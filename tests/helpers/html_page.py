@@ -21,6 +21,7 @@ class Page(HTMLParser):
         self.stack, self.ids, self.references, self.labels, self.headings = [], set(), [], [], []
         self.tables, self.tiles, self.texts, self.raw, self.csp = {}, [], [], {}, None
         self.table = self.row = self.cell = None
+        self.is_data = False
 
     def handle_decl(self, decl):
         if decl.lower() != "doctype html": wrong("declaration", decl)
@@ -38,6 +39,7 @@ class Page(HTMLParser):
         if "id" in a:
             if a["id"] in self.ids: wrong("id twice", a["id"])
             self.ids.add(a["id"])
+        if tag == "script": self.is_data = a.get("type") == "application/json"
         if tag == "meta" and a.get("http-equiv") == "Content-Security-Policy": self.csp = a["content"]
         if tag == "html" and a.get("lang") != "en": wrong("no lang")
         if tag == "svg" and (a.get("role") != "img" or "aria-labelledby" not in a): wrong("a plot without a name")
@@ -72,7 +74,7 @@ class Page(HTMLParser):
 
     def handle_data(self, data):
         if self.stack and self.stack[-1] in ("script", "style"):
-            self.raw.setdefault(self.stack[-1], []).append(data)
+            self.raw.setdefault("data" if self.is_data else self.stack[-1], []).append(data)
             return
         self.texts.append(data)
         if self.cell is not None: self.cell["text"] += data
@@ -104,8 +106,35 @@ def check_form(page):
         if f"{kind}-src 'sha256-{digest}'" not in (page.csp or ""): wrong("the policy does not allow the page's own", kind)
         if re.search(r"url\(|@import|https?:|expression", "".join(whole)): wrong(kind, "refers to something")
     if not (page.csp or "").startswith("default-src 'none'; ") or "unsafe" in page.csp: wrong("policy", page.csp)
+    check_data(page)
     for text in page.texts:
         if any(bad(c) for c in text.replace("\n", "")): wrong("control characters in", ascii(text))
+
+
+def texts_of(value):
+    if isinstance(value, str): yield value
+    for part in value.values() if isinstance(value, dict) else value if isinstance(value, list) else (): yield from texts_of(part)
+
+
+def check_data(page):
+    """The data of the plots: no element could begin in it, its texts are safe, and what it names is in the page."""
+    if not page.raw.get("data"): return
+    text = "".join(page.raw["data"])
+    if "<" in text or not text.isascii(): wrong("the data of the plots have a character that is not safe")
+    data = json.loads(text)
+    for name in texts_of(data):
+        if any(bad(c) for c in name): wrong("control characters in the data of the plots", ascii(name))
+    if not data["plots"]: wrong("data without plots")
+    for name, plot in data["plots"].items():
+        if name + "-title" not in page.ids: wrong("data of a plot that is not in the page:", name)
+        lengths = [len(column) for column in plot["columns"]]
+        for series in (s for panel in plot["panels"] for s in panel["series"]):
+            if lengths[series["x"]] != lengths[series["y"]] or not lengths[series["x"]]: wrong("a series of", name, "has columns of other lengths")
+        for panel in plot["panels"]:
+            left, top, right, bottom = panel["area"]
+            if not (0 <= left < right and 0 <= top < bottom): wrong("the area of", name, panel["area"])
+    keys = data["outliers"]["keys"]
+    if any(len(row) != len(keys) for row in data["outliers"]["rows"]): wrong("requests with other members")
 
 
 def at(json_value, path):

@@ -39,6 +39,7 @@ static struct row *add(struct small_run *r, double due_s)
 	struct row *row = &r->rows[at];
 	*row = (struct row){.columns = &r->run.columns,
 	                    .at = at,
+	                    .n = at,
 	                    .ok = true,
 	                    .due_ns = (int64_t)(due_s * 1e9),
 	                    .start_ns = (int64_t)(due_s * 1e9)};
@@ -120,7 +121,7 @@ static void test_prompt_lengths(void **state)
 	r.ttft_ns[add(&r, 1)->at] = 1000000000; /* a prompt of unknown length */
 	add(&r, 1)->ok = false;
 	assert_int_equal(make_input_plot(NULL, &r.input, &p), 1);
-	const char *head = "# input_tokens\tttft_ms\n1\t101\n2\t2\n3\t103\n";
+	const char *head = "# input_tokens\tttft_ms\tn\n1\t101\t15\n2\t2\t14\n3\t103\t13\n";
 	assert_memory_equal(p.data.data, head, strlen(head));
 	/* 1 … 8 tokens: 2 4 6 8 101 103 105 107 ms; 9 … 16: 10 12 14 16 109 111 113 115 ms */
 	const char *tail = "\n\n\n# input_tokens_median\tttft_median_ms\trequests\n4.5\t54.5\t8\n12.5\t62.5\t8\n";
@@ -146,7 +147,8 @@ static void test_lanes(void **state)
 	add(&r, 3)->start_ns = IPF_ABSENT;
 	p = (struct plot){.name = "a", .width = 640, .height = 400};
 	assert_int_equal(make_lane_plot(NULL, &r.input, &p), 1);
-	is_data(&p, "# lane\tdue_s\tstart_s\tfirst_token_s\tend_s\tok\n1\t1\t1.5\t1.75\t2\t1\n2\t2\t2\tNaN\t3\t0\n");
+	is_data(&p,
+	        "# lane\tdue_s\tstart_s\tfirst_token_s\tend_s\tok\tn\n1\t1\t1.5\t1.75\t2\t1\t1\n2\t2\t2\tNaN\t3\t0\t0\n");
 	/* 100 requests of 1 s, dots in 1000 s, but bars in 40 s */
 	for (int close = 0; close < 2; close++) {
 		begin(&r);

@@ -1,4 +1,4 @@
-#include "html/plot_data.h"
+#include "html/plot_values.h"
 
 #include "json_report/json_path.h"
 #include "plots/plot_style.h"
@@ -55,9 +55,8 @@ static void copy_numbers(json_t *to, json_t *from, const char *name)
 {
 	json_t *list = json_array(), *number;
 	size_t i;
-	json_array_foreach(json_object_get(from, name), i, number)
-		if (json_is_number(number))
-			json_array_append_new(list, number_json(json_number_value(number), 9));
+	json_array_foreach(json_object_get(from, name), i, number) if (json_is_number(number))
+		json_array_append_new(list, number_json(json_number_value(number), 9));
 	json_object_set_new(to, name, list);
 }
 
@@ -157,9 +156,9 @@ static json_t *series_json(struct plot_columns *c, json_t *panel, json_t *from)
 	copy_number(to, from, "step_s");
 	copy_number(to, from, "stage");
 	copy_numbers(to, from, "drawn");
-	json_object_set_new(to, "x",
-	                    take_column(c, table, figure_at(from, "x"), 0,
-	                                is_time(json_object_get(panel, "x")) ? TIME_DIGITS : DIGITS));
+	json_object_set_new(
+		to, "x",
+		take_column(c, table, figure_at(from, "x"), 0, is_time(json_object_get(panel, "x")) ? TIME_DIGITS : DIGITS));
 	json_object_set_new(to, "y", take_column(c, table, figure_at(from, "y"), step_s, DIGITS));
 	if (!isnan(n))
 		json_object_set_new(to, "n", take_column(c, table, n, 0, DIGITS));
@@ -196,6 +195,22 @@ static json_t *cells_json(const char *data, json_t *panel, json_t *from)
 	return to;
 }
 
+static bool is_sound_scale(json_t *scale)
+{
+	double low = figure_at(scale, "low"), high = figure_at(scale, "high");
+	return isfinite(low) && isfinite(high) && low != high && (!json_object_get(scale, "log") || (low > 0 && high > 0));
+}
+
+/* Without axes, nothing has a place. */
+static bool is_sound(json_t *panel)
+{
+	json_t *area = json_object_get(panel, "area"), *side;
+	bool numbers = json_array_size(area) == 4;
+	size_t i;
+	json_array_foreach(area, i, side) numbers &= json_is_number(side);
+	return numbers && is_sound_scale(json_object_get(panel, "x")) && is_sound_scale(json_object_get(panel, "y"));
+}
+
 static json_t *panel_json(struct plot_columns *c, json_t *from)
 {
 	json_t *to = json_object(), *list = json_array(), *one, *cells = json_object_get(from, "cells");
@@ -205,9 +220,8 @@ static json_t *panel_json(struct plot_columns *c, json_t *from)
 	copy_numbers(to, from, "area");
 	json_object_set_new(to, "x", scale_json(json_object_get(from, "x")));
 	json_object_set_new(to, "y", scale_json(json_object_get(from, "y")));
-	json_array_foreach(json_object_get(from, "series"), i, one)
-		if (i < SERIES_MOST)
-			json_array_append_new(list, series_json(c, from, one));
+	json_array_foreach(json_object_get(from, "series"), i, one) if (i < SERIES_MOST)
+		json_array_append_new(list, series_json(c, from, one));
 	json_object_set_new(to, "series", list);
 	if (cells)
 		json_object_set_new(to, "cells", cells_json(c->data, from, cells));
@@ -238,36 +252,38 @@ static json_t *range_json(struct plot_columns *c, json_t *from)
 		copy_text(total, one, "name");
 		copy_flag(total, one, "mean");
 		json_object_set_new(
-			total, "y",
-			take_column(c, 0, figure_at(one, "column"), mean ? 0 : figure_at(from, "step_s"), TIME_DIGITS));
+			total, "y", take_column(c, 0, figure_at(one, "column"), mean ? 0 : figure_at(from, "step_s"), TIME_DIGITS));
 		json_array_append_new(list, total);
 	}
 	json_object_set_new(to, "totals", list);
 	return to;
 }
 
+/* NULL: it has no panels. */
 static json_t *plot_json(json_t *plot)
 {
 	json_t *to = json_object(), *list = json_array(), *one, *range = json_object_get(plot, "range");
 	struct plot_columns c = {.data = words_at(plot, "data"), .columns = json_array()};
 	size_t i;
-	json_array_foreach(json_object_get(plot, "panels"), i, one)
-		if (i < PANELS_MOST)
-			json_array_append_new(list, panel_json(&c, one));
+	json_array_foreach(json_object_get(plot, "panels"), i, one) if (i < PANELS_MOST && is_sound(one))
+		json_array_append_new(list, panel_json(&c, one));
 	json_object_set_new(to, "panels", list);
 	if (range)
 		json_object_set_new(to, "range", range_json(&c, range));
 	json_object_set_new(to, "columns", c.columns);
-	return to;
+	if (json_array_size(list) > 0)
+		return to;
+	json_decref(to);
+	return NULL;
 }
 
 /* ---- requests ---- */
 
 static json_t *outliers_json(json_t *from)
 {
-	static const char *const keys[] = {"n",          "part",         "stage",   "index",  "due_s",       "start_s",
-	                                   "first_s",    "end_s",        "ttft_ms", "e2e_ms", "ttft_due_ms", "e2e_due_ms",
-	                                   "input_tokens", "output_tokens", "error"};
+	static const char *const keys[] = {"n",           "part",       "stage",        "index",         "due_s",
+	                                   "start_s",     "first_s",    "end_s",        "ttft_ms",       "e2e_ms",
+	                                   "ttft_due_ms", "e2e_due_ms", "input_tokens", "output_tokens", "error"};
 	json_t *to = json_object(), *names = json_array(), *rows = json_array(), *one;
 	size_t i;
 	copy_number(to, from, "slowest_each");
@@ -293,19 +309,22 @@ static json_t *outliers_json(json_t *from)
 	return to;
 }
 
-void plot_data_write(json_t *plots, json_t *outliers, struct buffer *out)
+void plot_values_write(json_t *plots, json_t *outliers, struct buffer *out)
 {
 	json_t *all = json_object(), *list = json_object(), *one;
 	size_t i;
 	json_array_foreach(plots, i, one)
-		if (json_array_size(json_object_get(one, "panels")) > 0)
-			json_object_set_new(list, words_at(one, "name"), plot_json(one));
+	{
+		json_t *plot = plot_json(one);
+		if (plot)
+			json_object_set_new(list, words_at(one, "name"), plot);
+	}
 	bool any = json_object_size(list) > 0;
 	json_object_set_new(all, "plots", list);
 	json_object_set_new(all, "outliers", outliers_json(outliers));
 	char *text = json_dumps(all, JSON_COMPACT | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(12));
 	if (any && text) {
-		buffer_text(out, "<script type=\"application/json\" id=\"plot-data\">");
+		buffer_text(out, "<script type=\"application/json\" id=\"plot-values\">");
 		for (const char *at = text; *at; at++)
 			*at == '<' ? buffer_text(out, "\\u003c") : buffer_byte(out, *at);
 		buffer_text(out, "</script>\n");
