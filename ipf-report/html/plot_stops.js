@@ -47,9 +47,9 @@
 			const found = plots.requestOf(series.n[i]);
 			return [found ? plots.requestText(found) : 'request ' + series.n[i]];
 		}
-		/* values in the page have five digits */
+		/* values in the page have six digits */
 		const x = series.x[i];
-		return panel.requests && panel.requests.y ? [] : plots.requestsIn(panel, [x * 0.9999, x * 1.0001], null, series.stage);
+		return panel.requests && panel.requests.y ? [] : plots.requestsIn(panel, [x * 0.99999, x * 1.00001], null, series.stage);
 	}
 
 	const sayPoint = (panel, series, i) => panel.x.name + ' ' + plots.inUnit(series.x[i], panel.x.unit) + ', ' +

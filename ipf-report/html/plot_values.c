@@ -11,7 +11,7 @@
 /* A plot of ours has at most 13 panels of 5 series. */
 enum { PANELS_MOST = 32, SERIES_MOST = 16 };
 /* Significant digits: of values, and of times and totals. */
-enum { DIGITS = 5, TIME_DIGITS = 8 };
+enum { DIGITS = 6, TIME_DIGITS = 8 };
 
 /* ---- numbers and texts ---- */
 

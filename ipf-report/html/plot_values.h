@@ -5,7 +5,7 @@
  *     {"plots": {"cdf-ttft": {"panels": […], "columns": [[…], …], "range": {…}}, …},
  *      "outliers": {"slowest_each": 10, "failed": 3, "keys": ["n", …], "rows": [[17, …], …]}}
  *
- * Panels are those of the JSON report (ipf-report-json(5)), but x, y and n are numbers of columns. Columns have five
+ * Panels are those of the JSON report (ipf-report-json(5)), but x, y and n are numbers of columns. Columns have six
  * significant digits, times eight, and null for a missing value; counts are whole: a rate is the count of its step.
  * Cells are one list: column, row, count, column, row, count, …
  *

@@ -78,12 +78,18 @@ static void put_s(json_t *json, const char *name, int64_t ns, int64_t shift_ns)
 		json_put(json, name, (double)(ns + shift_ns) / 1e9);
 }
 
+/* Whether two parts may have requests of one number: they are no shards. */
+static bool number_alike(const struct run_data *run)
+{
+	return run->part_count > 1 && !run->one_schedule && !run->shard_set.of;
+}
+
 static json_t *request_json(const struct run_data *run, const struct row *row)
 {
 	json_t *json = json_object();
 	int64_t shift_ns = run->parts[row->part].shift_ns, ttft = row_get(row, METRIC_TTFT), e2e = row_get(row, METRIC_E2E);
 	json_put_count(json, "n", row->n);
-	if (run->part_count > 1)
+	if (number_alike(run))
 		json_put_count(json, "part", row->part);
 	json_put_text(json, "stage", run->schedule.stages[row->stage].name);
 	json_put_count(json, "index", row->stage);

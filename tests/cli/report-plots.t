@@ -103,7 +103,7 @@ for name in ttft e2e; do
 	is "$(rows plots/heat-$name.tsv | awk '{ n += $5 } END { print n }')" "$ended" "the map of $name has each successful request"
 done
 is "$(rows plots/heat-itl.tsv | awk '{ n += $5 } END { print n }')" "$(jq '[.series.windows[].itl_ms.n // 0] | add' report.json)" "the map of gaps has each gap"
-is "$(awk 'NF == 2 && $1 != "#"' plots/ttft-input.tsv | wc -l)" "$(jq .total.requests.ok report.json)" "TTFT against length has the requests of measured stages"
+is "$(awk '!NF { exit } $1 != "#"' plots/ttft-input.tsv | wc -l)" "$(jq .total.requests.ok report.json)" "TTFT against length has the requests of measured stages"
 is "$(rows plots/arrivals.tsv | awk '{ n += $2 } END { print n }')" "$(jq '[.series.windows[].scheduled] | add' report.json)" "every arrival is shown"
 is "$(rows plots/lanes.tsv | wc -l)" 60 "lanes are at most 60"
 system=$(jq -r '.stages[1:][].throughput.output_tokens_per_s' report.json | sort -n | tr '\n' ' ')

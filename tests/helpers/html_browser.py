@@ -46,7 +46,7 @@ SORTING = """(() => {
 })()"""
 
 
-# What plots and tables show when used makes no element of a text.
+# Plots and buttons in use make no element of a text.
 EXPLORING = """(() => {
   for (const probe of document.querySelectorAll('.probe')) {
     probe.focus();

@@ -2,7 +2,7 @@
 
 The pointer goes to places read from the drawn lines, so the page's scales are compared with gnuplot's. Expected values are computed here
 from the rows and windows of the results. With IPF_AXE=axe.min.js (npm axe-core), the page is checked with it while it is in use."""
-import chromium, json, math, os, re, sys
+import chromium, decimal, json, math, os, re, sys
 
 page, results = sys.argv[1:3]
 lines = [json.loads(line) for line in open(results, encoding="utf-8")]
@@ -17,9 +17,10 @@ def wrong(*words):
 
 
 def number(value, digits=3):
-    value = float(f"{value:.5g}")  # as in the page's data
+    value = float(f"{value:.6g}")  # as in the page's data
     if value == int(value) or abs(value) >= 1000: return f"{math.floor(value + 0.5):,}"
-    return f"{float(f'{value:.{digits}g}'):g}"
+    exact = decimal.Decimal(value)
+    return f"{float(exact.quantize(decimal.Decimal(1).scaleb(exact.adjusted() - digits + 1), decimal.ROUND_HALF_UP)):g}"
 
 
 def ms(value):
@@ -37,7 +38,7 @@ def figure(plot):
 
 
 def words(plot):
-    """What is shown beside the plot; "": nothing."""
+    """The words beside the plot; "": there are none."""
     return browser.evaluate(f"(w => w.hidden ? '' : [...w.children].map(p => p.textContent).join('\\n').replace(/\\u00a0/g, ' '))({figure(plot)}.querySelector('.words'))")
 
 
@@ -69,7 +70,7 @@ def expect(text, part, where):
     if part not in text: wrong(where, "- expected:", part, "- shown:", repr(text))
 
 
-# ---- what is shown --------------------------------------------------------------------------------------------------
+# ---- values --------------------------------------------------------------------------------------------------------
 
 def request_part(row):
     due = f"request {row['n']} ({stages[row['stage']]}): due {seconds(row['due_ns'] / 1e9)} s, {row['input_tokens']} input"
@@ -84,7 +85,7 @@ def check_distribution():
         latencies = sorted((r["e2e_ns"] + r["start_ns"] - r["due_ns"]) / 1e6 for r in rows if r["stage"] == stage and r["ok"])
         value, points, last = latencies[-1], drawn("cdf-e2e", 2 * at + 1), len(latencies) - 1
         for k in (last // 4, last // 2) if len(points) == len(latencies) else ():
-            share = f"{float(f'{k / last:.5g}') * 100:.2f}".rstrip("0").rstrip(".")
+            share = f"{float(f'{k / last:.6g}') * 100:.2f}".rstrip("0").rstrip(".")
             expect(hover("cdf-e2e", *points[k]), f"{stages[stage]}: E2E {ms(latencies[k])}, share of requests {share} %", "the pointer at a point of a line")
         shown = hover("cdf-e2e", *points[-1])
         expect(shown, f"{stages[stage]}: E2E {ms(value)}, share of requests 100 %", "the pointer at the end of a line")

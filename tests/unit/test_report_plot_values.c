@@ -69,13 +69,13 @@ static void test_columns(void **state)
 {
 	(void)state;
 	json_t *v = plot_of(
-		"# t\\tn\\tms\\n0.5\\t20\\t1.234567\\n1\\tNaN\\t2\\n\\n\\n# x\\ty\\n7\\t8\\n",
+		"# t\\tn\\tms\\n0.5\\t20\\t1.2345678\\n1\\tNaN\\t2\\n\\n\\n# x\\ty\\n7\\t8\\n",
 		"{\"kind\": \"steps\", \"area\": [1, 2, 3, 4], \"x\": {\"unit\": \"s\", \"low\": 0, \"high\": 9}, " Y ", "
 		"\"series\": [{\"name\": \"n\", \"table\": 0, \"x\": 0, \"y\": 1, \"step_s\": 0.5, \"drawn\": [1]},"
 		"{\"name\": \"ms\", \"table\": 0, \"x\": 0, \"y\": 2}, {\"table\": 1, \"x\": 0, \"y\": 1, \"n\": 0}]}",
 		"");
-	/* a rate of 20 over half a second is 10; five digits; the times are one column */
-	is_json(v, "plots/a/columns", "[[0.5,1],[10,null],[1.2346,2],[7],[8]]");
+	/* a rate of 20 over half a second is 10; six digits; the times are one column */
+	is_json(v, "plots/a/columns", "[[0.5,1],[10,null],[1.23457,2],[7],[8]]");
 	is_json(v, "plots/a/panels/0/series/0", "{\"name\":\"n\",\"step_s\":0.5,\"drawn\":[1],\"x\":0,\"y\":1}");
 	is_json(v, "plots/a/panels/0/series/2", "{\"drawn\":[],\"x\":3,\"y\":4,\"n\":3}");
 	is_json(v, "plots/a/panels/0/area", "[1,2,3,4]");
