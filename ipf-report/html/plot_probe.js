@@ -117,15 +117,14 @@
 				hide(probe);
 			},
 		};
-		const stage = plots.element('div', 'stage');
+		const frame = plots.element('div', 'frame');
 		const attributes = { role: 'slider', tabindex: '0', 'aria-label': 'Values of the plot: ' + plot.title,
 			'aria-valuemin': '0', 'aria-valuenow': '0', 'aria-valuemax': '0', 'aria-valuetext': 'use the arrow keys' };
 		Object.entries(attributes).forEach(([name, value]) => probe.layer.setAttribute(name, value));
-		plot.svg.before(stage);
+		plot.svg.before(frame);
 		plot.svg.append(probe.marks);
 		probe.words.hidden = true;
-		stage.append(plot.svg, probe.layer, probe.words);
-		plot.stage = stage;
+		frame.append(plot.svg, probe.layer, probe.words);
 		listen(probe);
 		return probe;
 	}

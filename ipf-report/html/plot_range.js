@@ -42,7 +42,7 @@
 
 	function addRow(body, total, from, to) {
 		const row = body.insertRow(), head = plots.element('th', '', total.name), sum = totalOf(total, from, to);
-		const seconds = endOf(to) - starts[from];
+		const seconds = Math.round((endOf(to) - starts[from]) * 1e9) / 1e9; /* as whole nanoseconds */
 		const cell = (value) => {
 			const made = row.insertCell();
 			made.className = 'number';

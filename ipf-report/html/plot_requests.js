@@ -3,9 +3,9 @@
 	'use strict';
 	const SAID_MOST = 3;
 
-	/* "request 17: due 3.2 s, 320 input and 12 output tokens, TTFT 130 ms, E2E 400 ms" */
+	/* "request 17 (low): due 3.2 s, 320 input and 12 output tokens, TTFT 130 ms and E2E 400 ms from the start" */
 	plots.requestText = (r) => {
-		const parts = [], tokens = [];
+		const parts = [], tokens = [], latencies = [];
 		if (r.due_s !== null)
 			parts.push('due ' + plots.inUnit(r.due_s, 's'));
 		else if (r.start_s !== null)
@@ -17,9 +17,11 @@
 		if (tokens.length)
 			parts.push(tokens.join(' and ') + ' tokens');
 		if (r.ttft_ms !== null)
-			parts.push('TTFT ' + plots.inUnit(r.ttft_ms, 'ms'));
+			latencies.push('TTFT ' + plots.inUnit(r.ttft_ms, 'ms'));
 		if (r.e2e_ms !== null)
-			parts.push('E2E ' + plots.inUnit(r.e2e_ms, 'ms'));
+			latencies.push('E2E ' + plots.inUnit(r.e2e_ms, 'ms'));
+		if (latencies.length)
+			parts.push(latencies.join(' and ') + ' from the start');
 		if (!r.ok)
 			parts.push('failed' + (r.error ? ': ' + r.error : ''));
 		const part = r.part === null ? '' : ' of part ' + (r.part + 1);

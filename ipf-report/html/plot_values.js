@@ -27,7 +27,8 @@ const plots = { list: [], requests: [], outliers: {} };
 	plots.number = (value) => {
 		if (Number.isInteger(value) || Math.abs(value) >= 1000)
 			return Math.round(value).toLocaleString('en');
-		return String(Number(value.toPrecision(3)));
+		const text = value.toPrecision(3);
+		return text.includes('e') ? String(Number(text)) : text;
 	};
 	/* Shares and times of the run have the decimals that tell neighbours apart. */
 	plots.decimal = (value, decimals) => String(Number(value.toFixed(decimals)));
