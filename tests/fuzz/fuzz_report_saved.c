@@ -3,6 +3,7 @@
 #include "document/document_md.h"
 #include "document/document_text.h"
 #include "html/document_html.h"
+#include "html/plot_values.h"
 #include "sections/sections.h"
 #include "utf8.h"
 
@@ -42,6 +43,18 @@ static void check_page(const struct buffer *out)
 	must(out->len == 0 || scripts == 1);
 }
 
+/* The values of plots are one element, in which none can begin. */
+static void check_values(json_t *report)
+{
+	static const char end[] = "</script>\n";
+	struct buffer out = {0};
+	plot_values_write(json_object_get(report, "plots"), json_object_get(report, "outliers"), &out);
+	for (size_t i = 1; i + sizeof end - 1 < out.len; i++)
+		must(out.data[i] != '<');
+	must(out.len == 0 || memcmp(out.data + out.len - (sizeof end - 1), end, sizeof end - 1) == 0);
+	buffer_release(&out);
+}
+
 static void show(json_t *report, struct report_view view, const struct text_style *style)
 {
 	struct document d = {0};
@@ -70,6 +83,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		show(report, (struct report_view){.brief = false}, &narrow);
 		show(report, (struct report_view){.brief = true, .sections = "server,cache,errors,run"}, &plain);
 	}
+	check_values(report);
 	json_decref(report);
 	return 0;
 }
