@@ -16,7 +16,7 @@ status_is 0 "make bundle ends with 0"
 mkdir "a folder" && tar -xzf "$BUILD/$name.tar.gz" -C "a folder"
 bundle=$PWD/a\ folder/$name
 
-# ---- what the system's loader and C library have to do with it: nothing ----
+# ---- the system's loader and C library have nothing to do with it ----
 for launcher in "$bundle"/bin/ipf-* "$bundle"/libexec/ipf/tools/*; do
 	is "$(LC_ALL=C readelf -ld "$launcher" | grep -E 'INTERP|NEEDED')" "" "${launcher##*/} starts without a library"
 done

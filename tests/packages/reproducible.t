@@ -3,10 +3,10 @@
 # same commit, in folders of other names, with another umask, locale, time zone, order of compilation and home.
 . "$TESTS/tap.sh"
 ROOT=$(cd "$TESTS/.." && pwd)
-command -v patchelf >/dev/null || skip_all "patchelf is missing"
+command -v musl-gcc >/dev/null || skip_all "musl-gcc is missing"
 git -C "$ROOT" rev-parse --git-dir >/dev/null 2>&1 || skip_all "the sources are not a clone"
 unset DESTDIR prefix DEBFULLNAME DEBEMAIL DEB_BUILD_OPTIONS SOURCE_DATE_EPOCH
-targets=(all dist bundle)
+targets=(all dist wheel)
 ! command -v dh >/dev/null || targets+=(deb)
 
 # BUILD, which tests have, names another folder.
@@ -35,6 +35,7 @@ same "the static library" library/libipf.a
 same "the sources" "ipf-$version.tar.gz"
 same "their bill of materials" "ipf-$version.cdx.json"
 same "the bundle" "ipf-$version-linux-$(uname -m).tar.gz"
+same "the wheel" "ipf-$version-py3-none-manylinux_2_17_$(uname -m).whl"
 for package in ipf libipf0 libipf-dev; do
 	same "Debian's package $package" "deb/${package}_$version-0ipf1_$(dpkg --print-architecture 2>/dev/null).deb"
 done
@@ -42,6 +43,8 @@ done
 # The bill lists the bundle's real contents.
 bundle=one/ipf/.build/ipf-$version-linux-$(uname -m)
 bill=$bundle/share/doc/ipf/ipf.cdx.json
-is "$(jq -r '.components[] | "\(.hashes[0].content)  \(.name)"' "$bill" | sort -k 2)" \
-	"$(cd "$bundle/lib" && sha256sum -- *.so* | grep -v " libipf\." | sort -k 2)" "the bill of the bundle has each library with its digest"
+is "$(jq -r '.components[] | select(.name | test("[.]so")) | "\(.hashes[0].content)  \(.name)"' "$bill" | sort -k 2)" \
+	"$(cd "$bundle/libexec/ipf/lib" && sha256sum -- * | sed 's/  loader$/  ld-linux-x86-64.so.2/' | grep -v libicudata | sort -k 2)" \
+	"the bill of the bundle has each library with its digest"
+is "$(jq -r '[.components[].name | select(test("^(make|jq|sh|libc[.]a)$"))] | sort | join(" ")' "$bill")" "jq libc.a make sh" "the bill of the bundle has its tools, and what is linked to the launcher"
 is "$(jq '[.components[] | select(has("purl") | not)] | length' "$bill")" 0 "the bill of the bundle has the package of each library"

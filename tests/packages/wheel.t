@@ -26,7 +26,7 @@ rows = {row[0]: row[1:] for row in csv.reader(io.StringIO(wheel.read(record).dec
 print(len(names) == len(set(names)) and set(names) == set(rows))
 print(all(rows[name] == ["sha256=" + base64.urlsafe_b64encode(hashlib.sha256(wheel.read(name)).digest()).rstrip(b"=").decode(), str(len(wheel.read(name)))]
           for name in names if name != record))
-# What the system's loader starts needs no library: programs of libexec/ipf are started by the loader beside them.
+# The system starts the scripts without any library; programs of libexec/ipf are started by the loader beside them.
 scripts = [name for name in names if ".data/scripts/" in name]
 print(len(scripts), all(b"libc.so" not in wheel.read(name) and b"ld-linux" not in wheel.read(name) for name in scripts if not name.endswith("/ipf")))
 X
@@ -70,7 +70,7 @@ else
 fi
 
 # ---- as users install it, with packages of the registry ----
-if python3 -m venv user && timeout 500 user/bin/pip install -q "$PWD/$glibc[pandas,polars]" matplotlib nbconvert ipykernel uv auditwheel 2>pip.log; then
+if python3 -m venv user && timeout 500 user/bin/pip install -q "$PWD/${glibc}[pandas,polars]" matplotlib nbconvert ipykernel uv auditwheel 2>pip.log; then
 	BUILD=$PWD/user PYTHON=$PWD/user/bin/python bash "$TESTS/cli/python-module.t" >module.tap 2>&1
 	is "$(grep -c '^ok' module.tap) $(grep -E '^not ok|# skip' module.tap)" "22 " "the module does with the wheel what it does with a build"
 	run env HOME="$PWD" user/bin/uvx --offline --python user/bin/python --from "./$glibc" ipf-fire --version
@@ -81,8 +81,11 @@ import sys, zipfile
 wheel = zipfile.ZipFile(sys.argv[1])
 with zipfile.ZipFile("loaded-" + sys.argv[1], "w") as loaded:
     for name in wheel.namelist():
-        if ".data/data/libexec/ipf/" not in name:
-            loaded.writestr(wheel.getinfo(name), wheel.read(name))
+        data = wheel.read(name)
+        if name.endswith("/RECORD"):
+            data = b"".join(line for line in data.splitlines(True) if b"/libexec/" not in line)
+        if "/libexec/" not in name:
+            loaded.writestr(wheel.getinfo(name), data)
 X
 	mkdir audited && mv "loaded-$glibc" "audited/$glibc"
 	run user/bin/auditwheel show "audited/$glibc"
