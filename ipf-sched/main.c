@@ -114,13 +114,14 @@ static const struct program program = {
 	.name = "ipf-sched",
 	.operands = "STAGE… | stat [SCHEDULE]",
 	.summary = "decide when requests are sent",
-	.details = "A STAGE is KIND:key=value,… and stages run one after another:\n"
-			   "  ipf-sched poisson:rate=5,for=10s,warmup poisson:rate=20,for=60s\n"
-			   "  ipf-sched closed:users=32,for=60s -t chat.trace.zst -o chat.sched\n"
-			   "  ipf-sched replay:speed=2 -t azure.trace.zst | ipf-fire -t azure.trace.zst …\n"
+	.details = "A STAGE is KIND:key=value,… and stages run one after another.\n"
 			   "ipf-sched stat describes a schedule: its rates, its gaps, and whether they\n"
 			   "follow the distributions that its stages claim.\n"
-			   "A search exits with status 10 when it has its answer, and writes no schedule.\n",
+			   "A search exits with status 10 when it has its answer, and writes no schedule.\n"
+			   "\n"
+			   "  ipf-sched poisson:rate=5,for=10s,warmup poisson:rate=20,for=60s\n"
+			   "  ipf-sched closed:users=32,for=60s -t chat.trace.zst -o chat.sched\n"
+			   "  ipf-sched replay:speed=2 -t azure.trace.zst | ipf-fire -t azure.trace.zst …\n",
 	.specs = specs,
 	.count = sizeof specs / sizeof *specs,
 	.min_operands = 0,

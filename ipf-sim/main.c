@@ -190,7 +190,10 @@ static const struct program program = {
 	.name = "ipf-sim",
 	.summary = "a simulated model server, for tests",
 	.details = "Prints one line, `listening on http://127.0.0.1:PORT`, when it accepts\n"
-			   "connections. SIGTERM and SIGINT end it.\n",
+			   "connections. SIGTERM and SIGINT end it.\n"
+			   "\n"
+			   "  ipf-sim --port 8000\n"
+			   "  ipf-sim --kv-blocks 500 --max-batch 16 --step-base 20ms\n",
 	.specs = specs,
 	.count = sizeof specs / sizeof *specs,
 	.min_operands = 0,

@@ -29,6 +29,9 @@ done
 exec "$BIN/ipf-fire" "\${ready[@]}" "\${arguments[@]}"
 END
 chmod +x "$VIRTUAL/bin/ipf-fire"
+# ipf takes the programs beside it.
+cp "$TESTS/../share/ipf/ipf" "$VIRTUAL/bin/"
+ln -s "$TESTS/../share" "$VIRTUAL/share"
 PATH=$VIRTUAL/bin:$PATH
 
 virtual_server() { # URL PARAMETER=VALUE…

@@ -334,16 +334,15 @@ const struct program prep_program = {
 			   "address (https://…, hf://datasets/OWNER/NAME/PATH). Without FILE, or for \"-\",\n"
 			   "ipf-prep reads standard input. The sources synthetic, prefix and canaries read\n"
 			   "no file.\n"
+			   "ipf-prep stat summarizes a trace, ipf-prep tokenize turns texts into token ids,\n"
+			   "ipf-prep fit learns a model of traffic, and ipf-prep anonymize makes a trace\n"
+			   "that can be shared: see their --help.\n"
 			   "\n"
 			   "  ipf-prep sharegpt ShareGPT_V3.json -n 1000 --max-input 1024 -o chat.trace.zst\n"
 			   "  ipf-prep azure Azure_conv.csv --from 10m --to 20m -o azure.trace.zst\n"
 			   "  ipf-prep jsonl questions.jsonl --field prompt=/question | head\n"
 			   "  ipf-prep synthetic -n 500 --input-tokens 2048 --output-tokens uniform:64-256\n"
-			   "  ipf-prep prefix --hit-rate 60% --groups 20 --input-tokens 2048\n"
-			   "\n"
-			   "ipf-prep stat summarizes a trace, ipf-prep tokenize turns texts into token ids,\n"
-			   "ipf-prep fit learns a model of traffic, and ipf-prep anonymize makes a trace\n"
-			   "that can be shared: see their --help.",
+			   "  ipf-prep prefix --hit-rate 60% --groups 20 --input-tokens 2048\n",
 	.strict_as_input = true,
 	.specs = specs,
 	.count = sizeof specs / sizeof *specs,

@@ -10,33 +10,40 @@ export PATH XDG_RUNTIME_DIR=$PWD
 unset MAKEFLAGS MAKELEVEL MODEL DATA V
 ci=$ROOT/examples/ci
 steps=$PWD/steps
-mkdir "$steps" "$steps/gitlab" "$steps/github"
+mkdir -p "$steps/gitlab" "$steps/github/action"
 
 # ---- the files -----------------------------------------------------------------------------------------------------
 run python3 "$TESTS/helpers/ci_steps.py" github "$ci/github.yml" "$steps/github"
 status_is 0 "the workflow can be read"
-cp "$OUT" github.steps
-is "$(cut -f 1 github.steps | grep -v '^uses')" "Start the server
-Measure
-Stop the server
-Compare
-Show the comparison
-Comment
-Make the new baseline" "the workflow has its steps"
+cp "$OUT" workflow.steps
+run python3 "$TESTS/helpers/ci_steps.py" action "$ci/action.yml" "$steps/github/action"
+status_is 0 "the action can be read"
+# The steps of the action take the place of the one that uses it.
+sed 's,^,action/,' "$OUT" | sed -e '/^uses: .\/ci\/ipf/{' -e 'r /dev/stdin' -e d -e '}' workflow.steps >github.steps
+is "$(cut -f 1 github.steps | grep -v 'uses: ')" "Start the server
+action/Install ipf
+action/Measure
+action/Compare
+action/Show the comparison
+action/Comment
+action/Make the new baseline
+Stop the server" "the workflow has its steps, those of the action among them"
+is "$(grep -o '^export input_[a-z_]*' "$steps/github/env" | grep -vxFf <(grep -o '^export input_[a-z_]*' "$steps/github/action/env"; echo "export input_url"))" "" \
+	"the workflow gives only inputs that the action has"
 run python3 "$TESTS/helpers/ci_steps.py" gitlab "$ci/gitlab.yml" "$steps/gitlab"
 status_is 0 "the file for GitLab can be read"
 contains "$(cat "$OUT")" '"reports": {"junit": "report/comparison.xml"}' "the file for GitLab says where the test report is"
-is "$(. "$steps/gitlab/env"; echo "$LOAD$RUNS$FAIL_IF")" "$(. "$steps/github/env"; echo "$LOAD$RUNS$FAIL_IF")" "both files have the same load and conditions"
-yes_if "scripts are for bash" bash -n "$steps/github/Measure.sh"
+is "$(. "$steps/gitlab/env"; echo "$LOAD$RUNS$FAIL_IF")" "$(. "$steps/github/env"; echo "$input_load$input_runs$input_fail_if")" "both files have the same load and conditions"
+yes_if "scripts are for bash" bash -n "$steps/github/action/Measure.sh"
 
 # The used parts of ipf exist: the variables of run.mk, and the conditions.
 # shellcheck disable=SC2046 # words
-is "$(for word in $(. "$steps/github/env"; echo "$LOAD OUT= SALT= FIRE_OPTIONS="); do
+is "$(for word in $(. "$steps/github/env"; echo "$input_load OUT= SALT= FIRE_OPTIONS="); do
 	grep -qE "^${word%%=*} *\?=" "$ROOT"/share/ipf/{run,common}.mk || echo "$word"; done)" "" "makefiles have every variable of the workflow"
 python3 "$TESTS/helpers/compare_results.py" --seed 1 >some.results
-run env FAIL_IF="$(. "$steps/github/env"; echo "$FAIL_IF")" bash -c 'mkdir -p a/1 b/1; cp some.results a/1/results.zst; cp some.results b/1/results.zst; '"'$ci/gate.sh' a b r"
+run env FAIL_IF="$(. "$steps/github/env"; echo "$input_fail_if")" bash -c 'mkdir -p a/1 b/1; cp some.results a/1/results.zst; cp some.results b/1/results.zst; '"'$ci/gate.sh' a b r"
 status_is 0 "the conditions are read, and a run does not differ from itself"
-is "$(grep -c '^ *passed ' r/comparison.txt)" "$(. "$steps/github/env"; grep -c . <<<"$FAIL_IF")" "the comparison has every condition"
+is "$(grep -c '^ *passed ' r/comparison.txt)" "$(. "$steps/github/env"; grep -c . <<<"$input_fail_if")" "the comparison has every condition"
 
 # ---- servers -------------------------------------------------------------------------------------------------------
 fast=http://fast.test
@@ -50,22 +57,30 @@ e2e.p50 > +1500ms estimate
 
 failures > +50% estimate"'
 
-# As the runner does: each step in a shell of its own, until one fails; then those always run.
+# Runs a step as the runner does, with the inputs of the action.
+step() { # NAME
+	. "$steps/github/action/env"
+	. "$steps/github/env"
+	eval "export $settings"
+	export input_url=$URL input_model=$MODEL input_load=$LOAD input_runs=$RUNS input_fail_if=$FAIL_IF GITHUB_ACTION_PATH=$PWD/ci/ipf
+	[ ! -e "$steps/github/${1// /-}.sh.env" ] || . "$steps/github/${1// /-}.sh.env"
+	exec bash --noprofile --norc -eo pipefail "$steps/github/${1// /-}.sh"
+}
+
+# Each step in a shell of its own, until one fails; then those always run.
 github() { # URL EVENT: in the folder of the checkout; $status is the first failure
-	local name condition file first=0
+	local name condition first=0 log
 	rm -rf new report
 	while IFS=$'\t' read -r name condition; do
 		case "$first:$condition:$2" in
-		0::* | *:"if always()":* | *:"if always() && github.event_name == 'pull_request'":pull_request | 0:"if github.event_name == 'push'":push) ;;
+		0::* | *:"if always()":* | *:"if always() && github.event_name == 'pull_request'":pull_request | 0:"if inputs.keep == 'true'":push) ;;
 		*) continue ;;
 		esac
-		file=$steps/github/${name// /-}.sh
-		[ -e "$file" ] || continue # an action
+		[ -e "$steps/github/${name// /-}.sh" ] || continue # an action
+		log=${name##*/}
 		(
-			. "$steps/github/env"
-			eval "export $settings"
 			export URL=$1 GITHUB_STEP_SUMMARY=$PWD/summary PULL_REQUEST=7 PATH=$PWD/../bin:$PATH
-			exec bash --noprofile --norc -eo pipefail "$file" >"${name// /-}.log" 2>&1
+			step "$name" >"${log// /-}.log" 2>&1
 		)
 		status=$?
 		[ $first -ne 0 ] || first=$status
@@ -88,8 +103,8 @@ gitlab() { # URL BRANCH: all lines in one shell, then after_script in another on
 	status=$?
 }
 # ---- GitHub --------------------------------------------------------------------------------------------------------
-mkdir bin checkout checkout/ci
-cp "$ci/gate.sh" checkout/ci
+mkdir -p bin checkout/ci/ipf
+cp "$ci/gate.sh" checkout/ci/ipf
 cat >bin/gh <<'X'
 #!/bin/sh
 [ "$*" = "pr comment 7 --edit-last --create-if-none --body-file report/comparison.md" ] && cp report/comparison.md comment
@@ -99,11 +114,7 @@ cd checkout || exit
 # The step waits for a real server.
 server_start --step-base 2ms --step-per-seq 0
 real=$URL
-(
-	. "$steps/github/env"
-	eval "export $settings"
-	URL=$real bash --noprofile --norc -eo pipefail "$steps/github/Measure.sh" >Measure.log 2>&1
-)
+(URL=$real step action/Measure >Measure.log 2>&1)
 is "$? $(for run in 1 2; do body new/$run/results.zst | jq -s -c 'map(select(.n != null and .ok)) | length'; done | xargs)" "0 8 8" \
 	"every measured run sends its requests to the server"
 server_stop
@@ -132,7 +143,7 @@ run python3 -c 'import xml.etree.ElementTree as t; print(len(t.parse("report/com
 is "$(cat "$OUT")" 1 "one test case of the JUnit report fails"
 contains "$(cat report/comparison.html)" "</html>" "the comparison has a page"
 rm -rf new && mkdir new
-run ci/gate.sh baseline new report
+run ci/ipf/gate.sh baseline new report
 is "$status $(cat "$ERR")" "2 gate: no results in new" "the gate does not pass without results"
 cd .. || exit
 

@@ -90,3 +90,9 @@ for program in prep prep-anonymize sched fire collect report report-compare repo
 		esac
 	done
 done
+
+# ---- --help ends with examples, exit statuses and the page to read ----
+for program in prep sched fire collect report twin sim; do
+	ipf-$program --help | tail -9 >help
+	is "$(grep -c "^  ipf-.*$program\|| ipf-$program" help | sed 's/[3-9]/2/') $(tail -1 help)" "2 Manual: man ipf-$program; overview: man ipf" "ipf-$program --help ends with two examples and the page"
+done

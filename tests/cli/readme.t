@@ -26,7 +26,7 @@ while read -r name <&3; do
 	isnt "$(tail -1 "$OUT")" null "README, $name: the last command finds a value"
 	case $name in strict) ;; *) isnt "$(cat "$OUT")" "" "README, $name: the commands print something" ;; esac
 done 3<names
-is "$(grep -c '^```sh' "$README")" "$(($(wc -l <names) + 1))" "README: all blocks of commands but the one that calls make are run here"
+is "$(grep -c '^```sh' "$README")" "$(($(wc -l <names) + 2))" "README: all blocks of commands but those that install are run here"
 
 README=$ROOT/AGENTS.md
 block agents | sed -e "s,http://localhost:8000,$URL,g" -e 's/for=[0-9]*s/for=1s/g' >agents.sh
@@ -35,7 +35,7 @@ status_is 0 "AGENTS: its commands work"
 is "$(tail -1 "$OUT" | jq -c 'map(type)')" '["string","number","number"]' "AGENTS: the report has the figures that it names"
 
 # Targets and files that they name.
-for page in README.md HACKING.md AGENTS.md; do
+for page in README.md HACKING.md AGENTS.md llms.txt packaging/wheel/README.md; do
 	grep -ohE '`make [a-z][a-z-]*|^make [a-z][a-z-]*' "$ROOT/$page" | tr -d '`' | sort -u >makes
 	while read -r _ target; do
 		yes_if "$page: make $target exists" grep -q "^$target:" "$ROOT/Makefile"
