@@ -59,11 +59,13 @@ failures > +50% estimate"'
 
 # Runs a step as the runner does, with the inputs of the action.
 step() { # NAME
+	local variables
+	variables=$(cat "$steps/github/${1// /-}.sh.env")
 	. "$steps/github/action/env"
 	. "$steps/github/env"
 	eval "export $settings"
 	export input_url=$URL input_model=$MODEL input_load=$LOAD input_runs=$RUNS input_fail_if=$FAIL_IF GITHUB_ACTION_PATH=$PWD/ci/ipf
-	[ ! -e "$steps/github/${1// /-}.sh.env" ] || . "$steps/github/${1// /-}.sh.env"
+	eval "$variables"
 	exec bash --noprofile --norc -eo pipefail "$steps/github/${1// /-}.sh"
 }
 
