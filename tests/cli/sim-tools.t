@@ -67,6 +67,9 @@ done <<MESSAGES
 400|$u,$call,$(result a),$u
 400|$u,$(result a)
 400|$u,$call,$(result a),$(result a)
+200|$u,${call/\"b\"/\"a\"},$(result a),$(result a)
+400|$u,${call/\"b\"/\"a\"},$(result a),$(result a),$(result a)
+400|$u,${call/\"b\"/\"a\"},$(result a),$u
 400|$u,$call,$(result a),$(result b),$(result c)
 400|$u,$text,$text
 400|$u,{"role":"assistant","content":""}
