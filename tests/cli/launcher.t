@@ -106,6 +106,19 @@ is "$(offers 'ipf ca' | tr '\n' ' ')" "cache capacity " "completion offers comma
 is "$(offers 'ipf run --ra')" "--rate" "options of a command"
 is "$(offers 'ipf run --data compl')" "completion" "completion offers files"
 
+# ---- an odd place ----
+odd="$PWD/an odd; (place)"
+mkdir -p "$odd/bin" "$odd/share"
+cp -R "$TESTS/../share/ipf" "$odd/share/"
+cp "$odd/share/ipf/ipf" "$odd/bin/"
+ln -s "$BIN"/ipf-* "$odd/bin/"
+run "$ipf" help answers
+grep -v '^usage' "$OUT" >help
+run "$odd/bin/ipf" help answers
+is "$status $(grep -v '^usage' "$OUT" | diff help -)" "0 " "a folder with spaces has the same help"
+run "$odd/bin/ipf" run --url http://127.0.0.1:1 --requests 20 --input 9 --output 2 --out requests trace
+is "$status $(plain requests/trace.zst | jq -c 'select(.end) | .end.lines')" "0 20" "makefiles work in a folder with spaces"
+
 # ---- ipf doctor ----
 run "$ipf" doctor --help
 status_is 0 "ipf doctor --help ends with 0"
