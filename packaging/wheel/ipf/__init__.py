@@ -17,12 +17,13 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Optional, Union
 
-from ._programs import Error, call, follow, lines_of, program, temporary_file
+from ._programs import Error, call, follow, lines_of, path_argument, program, temporary_file
 
 if TYPE_CHECKING:
     import pandas
@@ -60,18 +61,28 @@ def _options(values: dict[str, Any]) -> list[str]:
     return options
 
 
+def _variables(values: dict[str, Any]) -> list[str]:
+    """Keywords as options of `ipf run`, which are variables: page=False is --page 0, scrape=[A, B] is --scrape 'A B'."""
+    options: dict[str, Any] = {}
+    for name, value in values.items():
+        if isinstance(value, (list, tuple)):
+            value = shlex.join(map(str, value))
+        options[name] = int(value) if isinstance(value, bool) else value
+    return _options(options)
+
+
 class Results:
     """The results of a run, a file of ipf-results(5): an iterable of its rows, one for each request."""
 
     def __init__(self, path: PathLike, **report_options: Any) -> None:
-        self.path = Path(path)
+        self.path = Path(os.fsdecode(path))
         self._report_options = report_options
 
     def __repr__(self) -> str:
         return f"ipf.results({str(self.path)!r})"
 
     def __iter__(self) -> Iterator[Object]:
-        for line in lines_of("ipf-report", "export", "requests-jsonl", self.path):
+        for line in lines_of("ipf-report", "export", "requests-jsonl", path_argument(self.path)):
             yield json.loads(line, object_hook=Object)
 
     def report(self, **options: Any) -> Object:
@@ -81,7 +92,7 @@ class Results:
     @contextmanager
     def _parquet(self, table: str) -> Iterator[str]:
         with temporary_file(".parquet") as path:
-            call("ipf-report", "export", "parquet", "-q", "--table", table, "-o", path, self.path)
+            call("ipf-report", "export", "parquet", "-q", "--table", table, "-o", path, path_argument(self.path))
             yield path
 
     def to_arrow(self, table: str = "requests") -> pyarrow.Table:
@@ -115,7 +126,7 @@ def results(path: PathLike) -> Results:
 
 def report(*paths: PathLike, **options: Any) -> Object:
     """The JSON report of one or more results, as in ipf-report-json(5). Options are those of ipf-report: report(path, slo="ttft=500ms")."""
-    read: Object = json.loads(call("ipf-report", "-q", "-f", "json", *_options(options), *paths), object_hook=Object)
+    read: Object = json.loads(call("ipf-report", "-q", "-f", "json", *_options(options), *map(path_argument, paths)), object_hook=Object)
     return read
 
 
@@ -135,9 +146,11 @@ def run(
     with unchanged options, what is there already is not measured again. `progress` is given each line that the programs say, with a line
     of figures each second of the load.
     """
-    arguments = _options({"url": url, "rate": rate, "duration": duration, "out": out, **options})
-    if progress:
-        fire_options = " ".join(filter(None, [options.get("fire_options"), "--progress"]))
-        arguments += ["--fire-options", fire_options]
-    follow("ipf", ["run", "measure", *arguments], progress)
+    if isinstance(slo, (list, tuple)):
+        slo = ",".join(slo)
+    options.update(url=url, rate=rate, duration=duration, slo=slo, out=out)
+    given = options.pop("fire_options", None) or ""
+    # --progress in any case, since a run with other options is measured again
+    options["fire_options"] = "--progress " + (given if isinstance(given, str) else shlex.join(given))
+    follow("ipf", ["run", "measure", *_variables(options)], progress)
     return Results(os.path.join(out, "results.zst"), slo=slo)

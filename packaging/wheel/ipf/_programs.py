@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import importlib.metadata
 import os
+import re
 import shutil
 import signal
 import subprocess
 import sysconfig
 import tempfile
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -50,10 +51,30 @@ def program(name: str) -> str:
     raise Error(f"{name} is not installed: neither with this package nor in PATH", 1)
 
 
-def said(lines: Iterator[str] | list[str] | deque[str], name: str, status: int) -> Error:
-    """What the programs said, without the commands and errors of make between them."""
-    messages = [line for line in lines if line.startswith("ipf") and ": " in line]
-    return Error("\n".join(messages) or f"{name} ended with status {status}", status)
+# make: *** [run.mk:53: run/records.zst] Error 5
+STEP_FAILED = re.compile(r"make\b.*: \*\*\* \[.*\] \D+(\d+)$")
+# common.mk:42: *** URL is missing; "ipf help run" describes it.  Stop.
+STOPPED = re.compile(r".*: \*\*\* (.*)\.  \S+$")
+
+
+def said(lines: Iterable[str], name: str, status: int) -> Error:
+    """What the programs said, without the commands of make between them, and the status of the one that failed."""
+    everything, messages = list(lines), []
+    for line in everything:
+        step, stopped = STEP_FAILED.match(line), STOPPED.match(line)
+        if step:
+            status = int(step[1])
+        elif stopped:
+            messages.append("ipf: " + stopped[1])
+        elif line.startswith("ipf") and ": " in line:
+            messages.append(line)
+    return Error("\n".join(messages or everything) or f"{name} ended with status {status}", status)
+
+
+def path_argument(path: str | bytes | os.PathLike[str]) -> str:
+    """The path as an argument that is neither an option nor standard input, whatever its name."""
+    name = os.fsdecode(path)
+    return os.path.join(".", name) if name.startswith("-") else name
 
 
 def _command(name: str, arguments: tuple[str | os.PathLike[str], ...]) -> list[str]:
@@ -62,7 +83,7 @@ def _command(name: str, arguments: tuple[str | os.PathLike[str], ...]) -> list[s
 
 def call(name: str, *arguments: str | os.PathLike[str]) -> bytes:
     """The standard output of a program. Raises Error with its messages, if it fails."""
-    done = subprocess.run(_command(name, arguments), capture_output=True, check=False)
+    done = subprocess.run(_command(name, arguments), stdin=subprocess.DEVNULL, capture_output=True, check=False)
     if done.returncode:
         raise said(done.stderr.decode(errors="replace").splitlines(), name, done.returncode)
     return done.stdout
@@ -71,7 +92,7 @@ def call(name: str, *arguments: str | os.PathLike[str]) -> bytes:
 def lines_of(name: str, *arguments: str | os.PathLike[str]) -> Iterator[bytes]:
     """The lines that a program writes, while it runs. Raises Error after the last one, if it failed."""
     with tempfile.TemporaryFile() as messages:
-        with subprocess.Popen(_command(name, arguments), stdout=subprocess.PIPE, stderr=messages) as child:
+        with subprocess.Popen(_command(name, arguments), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=messages) as child:
             try:
                 assert child.stdout is not None
                 yield from child.stdout
@@ -88,7 +109,13 @@ def follow(name: str, arguments: list[str], progress: Callable[[str], None] | No
     a shell does: what was measured until then is kept."""
     kept: deque[str] = deque(maxlen=KEPT_LINES)
     with subprocess.Popen(
-        [program(name), *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace", start_new_session=True
+        [program(name), *arguments],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        errors="replace",
+        start_new_session=True,
     ) as child:
         with _passing_interrupts(child):
             assert child.stderr is not None
