@@ -9,6 +9,7 @@
  * environment stays as it is, so that programs started by these are not touched. Linked with musl, statically: it runs on any kernel, and
  * costs less than a millisecond. */
 #include <errno.h>
+#include <fcntl.h>
 #include <libgen.h>
 #include <limits.h>
 #include <stdbool.h>
@@ -27,32 +28,44 @@ static bool program_is(char path[PATH_MAX], const char *folder, const char *from
 	return len > 0 && len < PATH_MAX && access(path, X_OK) == 0;
 }
 
-static int fail(const char *path)
+static int fail(const char *path, const char *why)
 {
-	fprintf(stderr, "ipf: %s: %s: the folder of the bundle is not whole\n", path, strerror(errno));
+	fprintf(stderr, "ipf: %s: %s: %s\n", path, strerror(errno), why);
 	return 1;
+}
+
+/* The loader splits a list of folders at : and ; and replaces $LIB, so such a folder gets another name, of a descriptor that stays open. */
+static void rename_if_odd(char path[PATH_MAX])
+{
+	if (!strpbrk(path, ":;$"))
+		return;
+	int fd = open(path, O_PATH | O_DIRECTORY);
+	if (fd >= 0)
+		snprintf(path, PATH_MAX, "/proc/self/fd/%d", fd);
 }
 
 int main(int argc, char **argv)
 {
+	static const char not_whole[] = "the folder of the bundle is not whole";
 	char self[PATH_MAX], of_name[PATH_MAX], program[PATH_MAX], libraries[PATH_MAX], loader[PATH_MAX];
 	ssize_t len = readlink("/proc/self/exe", self, sizeof self - 1);
 	if (len < 0)
-		return fail("/proc/self/exe");
+		return fail("/proc/self/exe", "the programs need /proc");
 	self[len] = '\0';
 	strcpy(of_name, self);
 	const char *name = basename(of_name), *folder = dirname(self), *from = FROM_BIN;
 	if (!program_is(program, folder, from, name) && !program_is(program, folder, from = FROM_TOOLS, name))
-		return fail(program);
+		return fail(program, not_whole);
 	if (snprintf(libraries, sizeof libraries, "%s%s/lib", folder, from) >= (int)sizeof libraries ||
 	    snprintf(loader, sizeof loader, "%s/loader", libraries) >= (int)sizeof loader) {
 		errno = ENAMETOOLONG;
-		return fail(folder);
+		return fail(folder, not_whole);
 	}
+	rename_if_odd(libraries);
 	/* argv[0] is given on, since some programs go by it */
 	char **call = calloc((size_t)argc + 6, sizeof *call), **end = call;
 	if (!call)
-		return fail(program);
+		return fail(program, "out of memory");
 	*end++ = loader;
 	*end++ = (char[]){"--library-path"};
 	*end++ = libraries;
@@ -62,5 +75,5 @@ int main(int argc, char **argv)
 	for (int i = 1; i < argc; i++)
 		*end++ = argv[i];
 	execv(loader, call);
-	return fail(loader);
+	return fail(loader, not_whole);
 }

@@ -25,6 +25,14 @@ is "$(grep -vF "=> $bundle/" <<<"$loaded" | grep -v 'ld-linux')" "" "libraries o
 is "$(find "$bundle/share/doc/ipf/copyright" -type f -size +0 | wc -l)" "$(find "$bundle/share/doc/ipf/copyright" | tail -n +2 | wc -l)" "the bundle has the licences"
 run "$bundle/bin/ipf-report" --version
 contains "$(cat "$OUT")" "$version" "a folder with a space is no hindrance"
+outside() { # BUNDLE: libraries of the system that a program loads
+	LD_DEBUG=files "$1/bin/ipf-report" --version 2>&1 | sed -n '/\/libexec\/ipf\/\|\/proc\/self\/fd\//d; s/.*calling init: //p'
+}
+# shellcheck disable=SC2016 # the loader would replace it
+for odd in 'a:folder' 'a;folder' 'a$LIB'; do
+	cp -al "$bundle" "$odd"
+	is "$(outside "$odd")" "$(outside "$bundle")" "a folder $odd has its own libraries"
+done
 ln -s "$bundle/bin/ipf-fire" another-name
 run ./another-name --version
 contains "$(head -1 "$OUT")" "ipf-fire $version" "a link from elsewhere starts the program"
