@@ -3,7 +3,7 @@
 (() => {
 	'use strict';
 	const plot = plots.list.find((p) => p.range);
-	if (!plot || !plot.columns[plot.range.x].length)
+	if (!plot || !plot.columns[plot.range.x].length || plot.columns[plot.range.x].includes(null))
 		return;
 	const starts = plot.columns[plot.range.x], step = plot.range.step_s, last = starts.length - 1, end = plot.range.end_s;
 	const second = (value) => plots.decimal(value, 3);

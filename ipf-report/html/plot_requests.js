@@ -52,7 +52,7 @@
 		const failed = plots.requests.filter((r) => !r.ok).length, all = plots.outliers.failed || 0;
 		const slow = plots.outliers.slowest_each;
 		let text = 'Point at a plot, or focus it and use the arrow keys, to see its values.';
-		if (plots.requests.length)
+		if (plots.requests.length && slow)
 			text += ' The requests behind them are listed if they are among the ' + slow + ' slowest of their stage by TTFT or E2E' +
 				(all ? ', or among ' + failed + ' of ' + all + ' failed ones' : '') + '.';
 		return plots.element('p', 'soft plots-note', text);

@@ -4,7 +4,7 @@
 (() => {
 	'use strict';
 	const shownSeries = (panel) => panel.series.filter((s) => s.shown);
-	const has = (s, i) => s.x[i] !== null && s.y[i] !== null;
+	const has = (s, i) => Number.isFinite(s.x[i]) && Number.isFinite(s.y[i]);
 	const between = (range, unit) => plots.inUnit(range[0], unit) + ' to ' + plots.inUnit(range[1], unit);
 
 	const dot = (panel, series, i) => ({ x: plots.placeX(panel, series.x[i]), y: plots.placeY(panel, series.y[i]) });
@@ -76,7 +76,8 @@
 			x: (left + right) / 2,
 			y: (low + high) / 2,
 			say: () => [panel.y.name + ' ' + between(cell.y, panel.y.unit) + ', ' + panel.x.name + ' ' +
-				between(cell.x, panel.x.unit) + ': ' + plots.number(cell.count) + ' ' + panel.of]
+				between(cell.x, panel.x.unit) + ': ' + plots.number(cell.count) + ' ' +
+				(cell.count === 1 ? panel.of.replace(/s$/, '') : panel.of)]
 				.concat(plots.requestsIn(panel, cell.x, cell.y)),
 			dots: () => [],
 			box: { x: left, y: high, width: right - left, height: low - high },
@@ -103,11 +104,11 @@
 		const add = (stops) => { if (stops.length) tracks.push({ panel: panel, stops: stops }); };
 		if (panel.cells)
 			add(panel.cells.map((cell) => cellStop(panel, cell)));
-		if (panel.kind === 'lanes')
-			add(range(panel.series[0].x.length).map((i) => laneStop(panel, i)));
+		if (panel.kind === 'lanes' && panel.series.length)
+			add(range(panel.series[0].x.length).filter((i) => panel.series.some((s) => has(s, i))).map((i) => laneStop(panel, i)));
 		else if (panel.kind === 'steps' && shownSeries(panel).length)
-			add(range(panel.series[0].x.length).map((i) => stepStop(panel, i)));
-		else if (panel.kind !== 'steps')
+			add(range(panel.series[0].x.length).filter((i) => panel.series[0].x[i] !== null).map((i) => stepStop(panel, i)));
+		else if (panel.kind !== 'steps' && panel.kind !== 'lanes')
 			shownSeries(panel).forEach((s) =>
 				add(range(s.x.length).filter((i) => has(s, i)).map((i) => pointStop(panel, s, i))));
 		return tracks;

@@ -172,10 +172,10 @@ static struct plot_axis axis_of(json_t *scale)
 }
 
 /* The cell in which the middle of an edge and the next one is. */
-static json_t *cell_json(const struct plot_axis *axis, double low, double high, double count)
+static double cell_of(const struct plot_axis *axis, double low, double high, double count)
 {
 	double middle = axis->log ? sqrt(low * high) : (low + high) / 2;
-	return number_json(floor(plot_axis_place(axis, middle) * count), DIGITS);
+	return floor(plot_axis_place(axis, middle) * count);
 }
 
 static json_t *cells_json(const char *data, json_t *panel, json_t *from)
@@ -187,18 +187,39 @@ static json_t *cells_json(const char *data, json_t *panel, json_t *from)
 	copy_number(to, from, "columns");
 	copy_number(to, from, "rows");
 	for (const char *line = table_begin(data, figure_at(from, "table")); is_row(line); line = next_line(line)) {
-		json_array_append_new(list, cell_json(&x, field_of(line, 0), field_of(line, 1), columns));
-		json_array_append_new(list, cell_json(&y, field_of(line, 2), field_of(line, 3), rows));
-		json_array_append_new(list, number_json(field_of(line, 4), DIGITS));
+		double cell[] = {cell_of(&x, field_of(line, 0), field_of(line, 1), columns),
+		                 cell_of(&y, field_of(line, 2), field_of(line, 3), rows), field_of(line, 4)};
+		for (size_t i = 0; i < 3 && isfinite(cell[0] + cell[1] + cell[2]); i++)
+			json_array_append_new(list, number_json(cell[i], DIGITS));
 	}
 	json_object_set_new(to, "at", list);
 	return to;
 }
 
+/* ---- reports that were altered: what has not all its members is left out ---- */
+
+static bool is_sound_cells(json_t *cells)
+{
+	return text_at(cells, "of") && figure_at(cells, "columns") >= 1 && figure_at(cells, "rows") >= 1;
+}
+
+/* Lanes are of requests. */
+static bool is_sound_series(json_t *series, json_t *panel)
+{
+	const char *kind = text_at(panel, "kind");
+	return text_at(series, "name") && !((kind && strcmp(kind, "lanes") == 0) && isnan(figure_at(series, "n")));
+}
+
+static bool is_sound_range(json_t *range)
+{
+	return figure_at(range, "step_s") > 0 && isfinite(figure_at(range, "end_s"));
+}
+
 static bool is_sound_scale(json_t *scale)
 {
 	double low = figure_at(scale, "low"), high = figure_at(scale, "high");
-	return isfinite(low) && isfinite(high) && low != high && (!json_object_get(scale, "log") || (low > 0 && high > 0));
+	return text_at(scale, "name") && isfinite(low) && isfinite(high) && low != high &&
+	       (!json_object_get(scale, "log") || (low > 0 && high > 0));
 }
 
 /* Without axes, nothing has a place. */
@@ -220,10 +241,10 @@ static json_t *panel_json(struct plot_columns *c, json_t *from)
 	copy_numbers(to, from, "area");
 	json_object_set_new(to, "x", scale_json(json_object_get(from, "x")));
 	json_object_set_new(to, "y", scale_json(json_object_get(from, "y")));
-	json_array_foreach(json_object_get(from, "series"), i, one) if (i < SERIES_MOST)
+	json_array_foreach(json_object_get(from, "series"), i, one) if (i < SERIES_MOST && is_sound_series(one, from))
 		json_array_append_new(list, series_json(c, from, one));
 	json_object_set_new(to, "series", list);
-	if (cells)
+	if (is_sound_cells(cells))
 		json_object_set_new(to, "cells", cells_json(c->data, from, cells));
 	json_t *requests = json_object_get(from, "requests");
 	if (requests) {
@@ -245,10 +266,10 @@ static json_t *range_json(struct plot_columns *c, json_t *from)
 	json_object_set_new(to, "x", take_column(c, 0, 0, 0, TIME_DIGITS));
 	json_array_foreach(json_object_get(from, "totals"), i, one)
 	{
-		json_t *total = i < SERIES_MOST ? json_object() : NULL;
+		json_t *total = i < SERIES_MOST && text_at(one, "name") ? json_object() : NULL;
 		bool mean = json_is_true(json_object_get(one, "mean"));
 		if (!total)
-			break;
+			continue;
 		copy_text(total, one, "name");
 		copy_flag(total, one, "mean");
 		json_object_set_new(
@@ -268,7 +289,7 @@ static json_t *plot_json(json_t *plot)
 	json_array_foreach(json_object_get(plot, "panels"), i, one) if (i < PANELS_MOST && is_sound(one))
 		json_array_append_new(list, panel_json(&c, one));
 	json_object_set_new(to, "panels", list);
-	if (range)
+	if (is_sound_range(range))
 		json_object_set_new(to, "range", range_json(&c, range));
 	json_object_set_new(to, "columns", c.columns);
 	if (json_array_size(list) > 0)
@@ -281,22 +302,24 @@ static json_t *plot_json(json_t *plot)
 
 static json_t *outliers_json(json_t *from)
 {
-	static const char *const keys[] = {"n",           "part",       "stage",        "index",         "due_s",
-	                                   "start_s",     "first_s",    "end_s",        "ttft_ms",       "e2e_ms",
-	                                   "ttft_due_ms", "e2e_due_ms", "input_tokens", "output_tokens", "error"};
+	static const char *const keys[] = {"n",          "part",         "index",         "due_s",  "start_s",
+	                                   "first_s",    "end_s",        "ttft_ms",       "e2e_ms", "ttft_due_ms",
+	                                   "e2e_due_ms", "input_tokens", "output_tokens", "stage",  "error"};
+	enum { KEYS = sizeof keys / sizeof *keys, NUMBERS = KEYS - 2 };
 	json_t *to = json_object(), *names = json_array(), *rows = json_array(), *one;
 	size_t i;
 	copy_number(to, from, "slowest_each");
 	copy_number(to, from, "failed");
-	for (size_t k = 0; k < sizeof keys / sizeof *keys; k++)
+	for (size_t k = 0; k < KEYS; k++)
 		json_array_append_new(names, json_string(keys[k]));
 	json_array_append_new(names, json_string("ok"));
 	json_array_foreach(json_object_get(from, "requests"), i, one)
 	{
+		if (!isfinite(figure_at(one, "n")))
+			continue;
 		json_t *row = json_array(), *copy = json_object();
-		for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) {
-			copy_text(copy, one, keys[k]);
-			copy_number(copy, one, keys[k]);
+		for (size_t k = 0; k < KEYS; k++) {
+			(k < NUMBERS ? copy_number : copy_text)(copy, one, keys[k]);
 			json_t *value = json_object_get(copy, keys[k]);
 			json_array_append(row, value ? value : json_null());
 		}

@@ -135,7 +135,7 @@ def check_requests():
     focus(figure("heat-e2e") + ".querySelector('.probe')")
     browser.key("Home")
     for _ in range(int(browser.evaluate("document.activeElement.getAttribute('aria-valuemax')")) + 1):
-        total += int(re.search(r": ([\d,]+) requests", words("heat-e2e")).group(1).replace(",", ""))
+        total += int(re.search(r": ([\d,]+) requests?\b", words("heat-e2e")).group(1).replace(",", ""))
         browser.key("ArrowRight")
     if total != sum(r["ok"] for r in rows): wrong("the cells have", total, "requests of", sum(r["ok"] for r in rows), "in", cells, "shapes")
     focus(figure("lanes") + ".querySelector('.probe')")

@@ -10,8 +10,8 @@
 #include <string.h>
 
 /* Axes of panels. */
-#define X     "\"x\": {\"low\": 0, \"high\": 10}"
-#define Y     "\"y\": {\"low\": 0, \"high\": 10}"
+#define X     "\"x\": {\"name\": \"t\", \"low\": 0, \"high\": 10}"
+#define Y     "\"y\": {\"name\": \"v\", \"low\": 0, \"high\": 10}"
 #define SOUND "{\"area\": [1, 2, 3, 4], " X ", " Y ", "
 #define BEGIN "<script type=\"application/json\" id=\"plot-values\">"
 
@@ -70,21 +70,22 @@ static void test_columns(void **state)
 	(void)state;
 	json_t *v = plot_of(
 		"# t\\tn\\tms\\n0.5\\t20\\t1.2345678\\n1\\tNaN\\t2\\n\\n\\n# x\\ty\\n7\\t8\\n",
-		"{\"kind\": \"steps\", \"area\": [1, 2, 3, 4], \"x\": {\"unit\": \"s\", \"low\": 0, \"high\": 9}, " Y ", "
+		"{\"kind\": \"steps\", \"area\": [1, 2, 3, 4], \"x\": {\"name\": \"t\", \"unit\": \"s\", \"low\": 0, \"high\": 9}, " Y
+		", "
 		"\"series\": [{\"name\": \"n\", \"table\": 0, \"x\": 0, \"y\": 1, \"step_s\": 0.5, \"drawn\": [1]},"
-		"{\"name\": \"ms\", \"table\": 0, \"x\": 0, \"y\": 2}, {\"table\": 1, \"x\": 0, \"y\": 1, \"n\": 0}]}",
+		"{\"name\": \"ms\", \"table\": 0, \"x\": 0, \"y\": 2}, {\"name\": \"z\", \"table\": 1, \"x\": 0, \"y\": 1, \"n\": 0}]}",
 		"");
 	/* a rate of 20 over half a second is 10; six digits; the times are one column */
 	is_json(v, "plots/a/columns", "[[0.5,1],[10,null],[1.23457,2],[7],[8]]");
 	is_json(v, "plots/a/panels/0/series/0", "{\"name\":\"n\",\"step_s\":0.5,\"drawn\":[1],\"x\":0,\"y\":1}");
-	is_json(v, "plots/a/panels/0/series/2", "{\"drawn\":[],\"x\":3,\"y\":4,\"n\":3}");
+	is_json(v, "plots/a/panels/0/series/2", "{\"name\":\"z\",\"drawn\":[],\"x\":3,\"y\":4,\"n\":3}");
 	is_json(v, "plots/a/panels/0/area", "[1,2,3,4]");
 	json_decref(v);
-	v = plot_of(
-		"# a\\tb\\tc\\td\\tn\\n0\\t2\\t1\\t10\\t5\\n8\\t10\\t10\\t100\\t6\\n",
-		"{\"kind\": \"cells\", \"area\": [1, 2, 3, 4], \"x\": {\"low\": 0, \"high\": 10}, \"y\": {\"low\": 1, \"high\": 100, \"log\": true},"
-		"\"cells\": {\"table\": 0, \"columns\": 5, \"rows\": 2, \"of\": \"gaps\"}}",
-		", \"range\": {\"step_s\": 2, \"end_s\": 9, \"totals\": [{\"name\": \"n\", \"column\": 4}]}");
+	v = plot_of("# a\\tb\\tc\\td\\tn\\n0\\t2\\t1\\t10\\t5\\n8\\t10\\t10\\t100\\t6\\n",
+	            "{\"kind\": \"cells\", \"area\": [1, 2, 3, 4], " X
+	            ", \"y\": {\"name\": \"v\", \"low\": 1, \"high\": 100, \"log\": true},"
+	            "\"cells\": {\"table\": 0, \"columns\": 5, \"rows\": 2, \"of\": \"gaps\"}}",
+	            ", \"range\": {\"step_s\": 2, \"end_s\": 9, \"totals\": [{\"name\": \"n\", \"column\": 4}]}");
 	is_json(v, "plots/a/panels/0/cells/at", "[0,0,5,4,1,6]");
 	is_json(v, "plots/a/range", "{\"step_s\":2,\"end_s\":9,\"x\":0,\"totals\":[{\"name\":\"n\",\"y\":1}]}");
 	is_json(v, "plots/a/columns/1", "[10,12]");
@@ -97,12 +98,35 @@ static void test_requests(void **state)
 	json_t *v = values_of(
 		"[{\"name\": \"a\", \"data\": \"\", \"panels\": [{\"area\": [1, 2, 3, 4], " X ", " Y "}]}]",
 		"{\"slowest_each\": 3, \"failed\": 1, \"evil\": 1, \"requests\": [{\"n\": 5, \"stage\": \"s\", \"ok\": false,"
-		" \"error\": \"</script><!--\\u202e\", \"due_s\": {\"a\": 1}, \"end_s\": \"1\"}]}");
+		" \"error\": \"</script><!--\\u202e\", \"due_s\": {\"a\": 1}, \"end_s\": \"1\"}, {\"n\": \"6\"}]}");
 	is_json(v, "outliers/slowest_each", "3");
 	is_json(v, "outliers/evil", "none");
 	is_json(v, "outliers/rows/0/0", "5");
-	is_json(v, "outliers/rows/0/4", "null"); /* due_s is no number */
+	is_json(v, "outliers/rows/0/3", "null"); /* due_s is no number, … */
+	is_json(v, "outliers/rows/0/6", "null"); /* … nor end_s */
+	is_json(v, "outliers/rows/1", "none");   /* a request without a number */
 	is_json(v, "outliers/rows/0/14", "\"</script><!--\\\\u202e\"");
+	json_decref(v);
+}
+
+/* Parts without a member that the page shows are left out; cells without numbers, too. */
+static void test_not_whole(void **state)
+{
+	static const char data[] = "# a\\tb\\tc\\td\\tn\\n0\\t2\\t1\\t3\\tnan\\n0\\t2\\tnan\\t3\\t6\\n";
+	(void)state;
+	json_t *v = plot_of(data,
+	                    SOUND "\"kind\": \"lanes\", \"series\": [{\"table\": 0, \"x\": 0, \"y\": 1, \"n\": 2},"
+	                          " {\"name\": \"start\", \"table\": 0, \"x\": 0, \"y\": 1}],"
+	                          " \"cells\": {\"table\": 0, \"columns\": 5, \"rows\": 2, \"of\": \"gaps\"}}",
+	                    ", \"range\": {\"step_s\": 2, \"totals\": []}");
+	is_json(v, "plots/a/panels/0/series", "[]");
+	is_json(v, "plots/a/panels/0/cells/at", "[]");
+	is_json(v, "plots/a/range", "none");
+	json_decref(v);
+	v = plot_of(data, SOUND "\"cells\": {\"table\": 0, \"columns\": 5, \"rows\": 2}}",
+	            ", \"range\": {\"step_s\": 2, \"end_s\": 4, \"totals\": [{\"column\": 1}]}");
+	is_json(v, "plots/a/panels/0/cells", "none");
+	is_json(v, "plots/a/range/totals", "[]");
 	json_decref(v);
 }
 
@@ -118,16 +142,17 @@ static void test_hostile(void **state)
 		SOUND "\"cells\": {\"table\": 0, \"columns\": 1e300, \"rows\": -1}}",
 		SOUND "\"cells\": [1]}"};
 	/* panels without axes */
-	static const char *const unsound[] = {"{}",
-	                                      "[]",
-	                                      "null",
-	                                      "7",
-	                                      "{\"area\": [1, 2, 3], " X ", " Y "}",
-	                                      "{\"area\": [1, 2, 3, \"4\"], " X ", " Y "}",
-	                                      "{\"area\": [1, 2, 3, 4], " X ", \"y\": 5}",
-	                                      "{\"area\": [1, 2, 3, 4], " X ", \"y\": {\"low\": 1, \"high\": 1}}",
-	                                      "{\"area\": [1, 2, 3, 4], " X
-	                                      ", \"y\": {\"low\": 0, \"high\": 1, \"log\": true}}"};
+	static const char *const unsound[] = {
+		"{}",
+		"[]",
+		"null",
+		"7",
+		"{\"area\": [1, 2, 3], " X ", " Y "}",
+		"{\"area\": [1, 2, 3, \"4\"], " X ", " Y "}",
+		"{\"area\": [1, 2, 3, 4], " X ", \"y\": 5}",
+		"{\"area\": [1, 2, 3, 4], " X ", \"y\": {\"name\": \"v\", \"low\": 1, \"high\": 1}}",
+		"{\"area\": [1, 2, 3, 4], " X ", \"y\": {\"name\": \"v\", \"low\": 0, \"high\": 1, \"log\": true}}",
+		"{\"area\": [1, 2, 3, 4], " X ", \"y\": {\"low\": 0, \"high\": 1}}"};
 	(void)state;
 	for (size_t i = 0; i < sizeof panels / sizeof *panels; i++) {
 		json_t *v = plot_of("# a\\tb\\n1\\t2\\nx\\n\\t\\t\\t\\n# c", panels[i], ", \"range\": {\"totals\": [1, {}]}");
@@ -164,10 +189,8 @@ static void test_panels(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_columns),
-		cmocka_unit_test(test_requests),
-		cmocka_unit_test(test_hostile),
-		cmocka_unit_test(test_panels),
+		cmocka_unit_test(test_columns), cmocka_unit_test(test_requests), cmocka_unit_test(test_not_whole),
+		cmocka_unit_test(test_hostile), cmocka_unit_test(test_panels),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
