@@ -156,7 +156,7 @@ void plot_axis_label(struct plot *p, const char *axis, const char *label)
 	plot_axis_name(p, axis, label);
 	plot_part(p, x ? "set xlabel " : "set label 2 ");
 	plot_quoted(p, label);
-	plot_command(p, x ? " offset 0,0.7" : " at screen 0.022, graph 0.5 center rotate by 90");
+	plot_command(p, x ? " offset 0,1.15" : " at screen 0.022, graph 0.5 center rotate by 90");
 }
 
 static void set_label(struct plot *p, const char *axis, const char *label, const char *unit)
@@ -325,9 +325,9 @@ void plot_end_labels(struct plot *p, const struct plot_axis *y, struct plot_end_
 
 /* ---- legends ---- */
 
-/* in pixels: a sample, the height of a box, the space behind it, a character of the mean width, the space to the next
- * entry, a row */
-enum { SAMPLE = 40, BOX = 14, SAMPLE_GAP = 8, CHARACTER = 9, ENTRY_GAP = 18, ROW = 24 };
+/* in pixels: a sample, the height of a box, the space behind it, a character of the mean width, what a wide one has
+ * more, the space to the next entry, a row */
+enum { SAMPLE = 40, BOX = 14, SAMPLE_GAP = 8, CHARACTER = 9, WIDER = 3, ENTRY_GAP = 18, ROW = 24 };
 
 static int sample_width(const struct plot_legend_entry *entry)
 {
@@ -336,7 +336,10 @@ static int sample_width(const struct plot_legend_entry *entry)
 
 static int entry_width(const struct plot_legend_entry *entry)
 {
-	return sample_width(entry) + (int)terminal_width_of(slice_of(entry->name)) * CHARACTER;
+	int width = sample_width(entry) + (int)terminal_width_of(slice_of(entry->name)) * CHARACTER;
+	for (const char *at = entry->name; *(at += strcspn(at, "0123456789=<>%@mwMW")); at++)
+		width += WIDER;
+	return width;
 }
 
 static void draw_sample(struct plot *p, const struct plot_legend_entry *entry, int number, double x, double y)

@@ -1,5 +1,5 @@
 """Opens pages in Chromium: html_browser.py PAGE…. Prints, a line each, the console's messages, which requests a page makes, which
-width needs more room than the window, which text has too little contrast, the errors of the buttons of its tables, and texts that became elements while plots were used."""
+width needs more room than the window, which texts are over each other, which has too little contrast, the errors of the buttons of its tables, and texts that became elements while plots were used."""
 import chromium, sys
 
 CHECKS = """(() => {
@@ -7,6 +7,15 @@ CHECKS = """(() => {
   const wide = document.documentElement.scrollWidth;
   if (wide > innerWidth) wrong.push('needs ' + wide + ' pixels of ' + innerWidth);
   for (const svg of document.querySelectorAll('svg')) if (svg.getBoundingClientRect().right > innerWidth) wrong.push('a plot is too wide');
+  for (const note of document.querySelectorAll('.note'))
+    if (note.getBoundingClientRect().top < note.previousElementSibling.getBoundingClientRect().bottom) wrong.push('covered by a note: ' + note.textContent);
+  for (const svg of document.querySelectorAll('figure svg')) {
+    const texts = [...svg.querySelectorAll('text')].filter(t => t.textContent.trim()).map(t => [t.textContent, t.getBoundingClientRect()]);
+    texts.forEach(([one, a], i) => texts.slice(i + 1).forEach(([other, b]) => {
+      if (Math.min(a.right, b.right) - Math.max(a.left, b.left) > 2 && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 4)
+        wrong.push('texts of a plot over each other: ' + one + ' and ' + other);
+    }));
+  }
   const light = c => { const v = c.match(/[\\d.]+/g).map(Number).slice(0, 3).map(x => (x /= 255) <= 0.03928 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4);
     return 0.2126 * v[0] + 0.7152 * v[1] + 0.0722 * v[2]; };
   const behind = e => { for (; e; e = e.parentElement) { const c = getComputedStyle(e).backgroundColor; if (!/, 0\\)$/.test(c)) return c; } return 'rgb(255, 255, 255)'; };
