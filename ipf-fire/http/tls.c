@@ -154,7 +154,8 @@ static int set_trust(SSL_CTX *ssl, const struct tls_options *o, struct ipf_error
 	X509_VERIFY_PARAM_set_flags(param, X509_V_FLAG_PARTIAL_CHAIN | X509_V_FLAG_TRUSTED_FIRST);
 	X509_VERIFY_PARAM_set_hostflags(param, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
 	/* a system that is not the one OpenSSL was built on: OpenSSL itself reads SSL_CERT_FILE and SSL_CERT_DIR */
-	bool elsewhere = !o->cacert && !getenv("SSL_CERT_FILE") && access(X509_get_default_cert_dir(), R_OK) < 0;
+	const char *named = getenv("SSL_CERT_FILE");
+	bool elsewhere = !o->cacert && !(named && *named) && access(X509_get_default_cert_dir(), R_OK) < 0;
 	const char *authorities = elsewhere ? authorities_file() : NULL;
 	if (o->cacert && SSL_CTX_load_verify_file(ssl, o->cacert) != 1)
 		return ipf_error_at(err, IPF_USAGE, o->cacert, 0, "--cacert: the file's certificates cannot be used");
