@@ -83,6 +83,7 @@ hostile='</script><script>alert(1)</script>"'"'"'`&amp;<!--'
 dangerous=$'\\u202e\\u2028\\u001b[31m\\n'
 plain results | head -1 | jq -c --arg name "$hostile" --argjson bad "\"$dangerous\"" '
 	(.. | objects | select(.spec? and .name? == "low")) |= (.name = $name + $bad | .spec = $name)
+	| (.. | objects | select(.spec? and .name? == "high")).name = "t" * 400
 	| (.. | objects | select(has("argv")) | .argv) = ["-u", $name, "a b", "it'"'"'s", $bad]
 	| (.. | objects | select(has("target")) | .target) = "javascript:" + $name
 	| (.. | objects | select(has("model")) | .model) = $name
