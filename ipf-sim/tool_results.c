@@ -6,7 +6,7 @@
 /* The calls of the last answer by their ids, in order of these: an answer may have thousands. */
 struct open_call {
 	struct slice id;
-	uint32_t open; /* of calls with the same id, the first counts those without a result yet */
+	uint32_t open; /* the calls with this id that have no result yet */
 };
 struct open_calls {
 	struct open_call *calls;

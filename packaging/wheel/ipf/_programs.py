@@ -29,15 +29,18 @@ class Error(Exception):
 
 
 def _places() -> Iterator[Path]:
-    """Folders that may have the programs: what pip says it installed, its folder of scripts, a folder beside this package, PATH."""
-    try:
-        for file in importlib.metadata.files("ipf") or []:
-            if file.name == "ipf-fire" and file.parent.name == "bin":
-                yield Path(str(file.locate())).resolve().parent
-    except importlib.metadata.PackageNotFoundError:
-        pass
-    yield Path(sysconfig.get_path("scripts"))
-    yield Path(__file__).resolve().parents[1] / "bin"
+    """Folders that may have the programs: what pip installed with this package, its folder of scripts, a folder beside it, PATH. This package
+    in a clone takes those of PATH, even if another one is installed."""
+    here = Path(__file__).resolve()
+    if here.parents[1].name != "wheel":
+        try:
+            for file in importlib.metadata.files("ipf") or []:
+                if file.name == "ipf-fire" and file.parent.name == "bin":
+                    yield Path(str(file.locate())).resolve().parent
+        except importlib.metadata.PackageNotFoundError:
+            pass
+        yield Path(sysconfig.get_path("scripts"))
+        yield here.parents[1] / "bin"
     in_path = shutil.which("ipf-fire")
     if in_path:
         yield Path(in_path).parent
