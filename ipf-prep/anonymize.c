@@ -94,7 +94,7 @@ static const struct option_spec specs[] = {
            "write keyed names of models (default), the names themselves, or none"),
 	O(OPTION_LIST, 0, "keep-tag", "NAME", kept_tags,
       "with -f trace, keep the tag NAME of requests as it is (repeatable)"),
-	O(OPTION_FILE, 0, "report", "FILE", report,
+	O(OPTION_OUTPUT, 0, "report", "FILE", report,
       "write the report of identifying remains to FILE (default: standard "
       "error)"),
 

@@ -194,25 +194,49 @@ static void media_names_release(struct media_names *names)
 	buffer_release(&names->source);
 }
 
+static int media_names_init(struct media_names *names, const struct prep_config *c, const struct input_paths *paths,
+                            struct ipf_error *err)
+{
+	const char *output = c->common.output, *first = paths->count ? paths->items[0] : NULL;
+	const char *slash = first ? strrchr(first, '/') : NULL;
+	if (c->media_file)
+		buffer_text(&names->file, c->media_file);
+	else if (output && strcmp(output, "-") != 0)
+		buffer_format(&names->file, "%s" MEDIA_FILE_SUFFIX, output);
+	if (c->media_root)
+		buffer_text(&names->root, c->media_root);
+	else if (slash)
+		buffer_slice(&names->root, (struct slice){first, (size_t)(slash + 1 - first)});
+	else if (first && strcmp(first, "-") != 0)
+		buffer_text(&names->root, ".");
+	if (paths->count == 1 && strcmp(first, "-") != 0)
+		buffer_format(&names->source, "%s" MEDIA_FILE_SUFFIX, first);
+	return names->file.failed || names->root.failed || names->source.failed ? ipf_error_memory(err) : 0;
+}
+
 static int open_media(struct media_store *media, const struct prep_config *c, const struct input_paths *paths,
                       struct media_names *names, struct ipf_error *err)
 {
-	struct buffer *file = &names->file, *root = &names->root;
-	const char *output = c->common.output, *first = paths->count ? paths->items[0] : NULL;
-	const char *slash = first ? strrchr(first, '/') : NULL;
 	media_store_init(media, &c->media, c->common.seed);
-	if (!c->media_file && output && strcmp(output, "-") != 0)
-		buffer_format(file, "%s" MEDIA_FILE_SUFFIX, output);
-	if (slash)
-		buffer_slice(root, (struct slice){first, (size_t)(slash + 1 - first)});
-	else if (first && strcmp(first, "-") != 0)
-		buffer_text(root, ".");
-	if (paths->count == 1 && strcmp(first, "-") != 0)
-		buffer_format(&names->source, "%s" MEDIA_FILE_SUFFIX, first);
+	if (media_names_init(names, c, paths, err) < 0)
+		return -1;
 	media->source = names->source.data;
-	media->path = c->media_file ? c->media_file : file->data;
-	media->root = c->media_root ? c->media_root : root->data;
-	return file->failed || root->failed || names->source.failed ? ipf_error_memory(err) : 0;
+	media->path = names->file.data;
+	media->root = names->root.data;
+	return 0;
+}
+
+/* Before the output is opened: records may name files in the folder of the data. */
+static int keep_media(const struct prep_config *c, const struct input_paths *paths, struct ipf_error *err)
+{
+	struct media_names names = {0};
+	int status = media_names_init(&names, c, paths, err);
+	if (status == 0 && media_store_keep(names.root.data, c->common.output, err) < 0)
+		status = -1;
+	if (status == 0 && media_store_keep(names.root.data, names.file.data, err) < 0)
+		status = -1;
+	media_names_release(&names);
+	return status;
 }
 
 static void begin_progress(const struct prep_config *c, struct progress *progress)
@@ -266,7 +290,9 @@ static int write_requests(const struct prep_config *c, struct line_sink *lines, 
 static int write_trace(const struct prep_config *c, struct line_sink *lines, const struct input_paths *paths,
                        struct source_reader *reading, struct selection_counts *counts, struct ipf_error *err)
 {
-	int status = c->format->describe ? 0 : open_trace(lines, err);
+	int status = keep_media(c, paths, err);
+	if (status == 0 && !c->format->describe)
+		status = open_trace(lines, err);
 	if (status == 0)
 		begin_progress(c, &reading->progress);
 	if (status == 0)

@@ -33,7 +33,7 @@ static const struct option_spec specs[] = {
 	O(OPTION_FLAG, 0, "special", NULL, special,
       "add the tokenizer's special tokens around a text; with --decode, keep them"),
 	O(OPTION_COUNT, 0, "threads", "N", threads, "process lines with N threads (default: 1; 0: one for each core)"),
-	O(OPTION_FILE, 'o', "output", "FILE", output, "write to FILE (default: standard output)"),
+	O(OPTION_OUTPUT, 'o', "output", "FILE", output, "write to FILE (default: standard output)"),
 	{.kind = OPTION_HELP, .letter = 'h', .name = "help", .help = "show this help"},
 };
 

@@ -69,7 +69,7 @@ static const struct option_spec specs[] = {
 	OPTION_HEADING("Information"),
 	OPTION_UNSHAPING(OPTION_FLAG, 0, "list", NULL, struct sched_options, list,
                      "list the kinds of stages and their keys"),
-	OPTION_UNSHAPING(OPTION_FILE, 0, "plot", "FILE", struct sched_options, plot,
+	OPTION_UNSHAPING(OPTION_OUTPUT, 0, "plot", "FILE", struct sched_options, plot,
                      "with stat, also plot the rate over time to FILE, a .png or .svg (needs gnuplot)"),
 	COMMON_OPTIONS(struct sched_options, common),
 };

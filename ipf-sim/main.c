@@ -172,7 +172,7 @@ static const struct option_spec specs[] = {
                      "answer requests for metrics in this way (default: well)"),
 	ROW(OPTION_FLAG, 0, "list-modes", NULL, list_modes, "list the modes and their keys, and exit"),
 	OPTION_HEADING("Common options"),
-	ROW(OPTION_FILE, 0, "log", "FILE", log, "append a line of JSON for each generating request"),
+	ROW(OPTION_OUTPUT, 0, "log", "FILE", log, "append a line of JSON for each generating request"),
 	ROW(OPTION_DURATION, 0, "max-time", "TIME", max_time_ns, "exit after TIME (default: 0, never)"),
 	ROW(OPTION_FLAG, 0, "die-with-parent", NULL, die_with_parent, "exit when the parent process exits"),
 	OPTION(OPTION_SEED, 0, "seed", "N", struct sim_options, common, "random seed (default: 1)"),

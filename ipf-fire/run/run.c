@@ -207,7 +207,8 @@ static int open_inputs(struct run *r, struct ipf_error *err)
 		return -1;
 	if (o->continued.count && continuation_read(&r->continuation, &o->continued, r->schedule, err) < 0)
 		return -1;
-	if (arrival_reader_open(&r->arrivals, o->probe ? r->probe.path : r->schedule, o->run.trace, o->warm, err) < 0)
+	if (arrival_reader_open(&r->arrivals, o->probe ? r->probe.path : r->schedule, o->run.trace, o->warm, err) < 0 ||
+	    named_paths_check_input(program_paths(), arrival_reader_trace(r->arrivals), err) < 0)
 		return -1;
 	if (r->continuation.on)
 		arrival_reader_only(r->arrivals, is_left, &r->continuation, r->continuation.lines);

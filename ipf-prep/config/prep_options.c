@@ -246,7 +246,7 @@ static const struct option_spec specs[] = {
            "(default: 16000) and pool=N"),
 	PARSED(0, "video", "TIMExWIDTHxHEIGHT[,…]", media.video, parse_video_option,
            "put a synthetic film (AVI) before it: 5sx640x360, with fps=N (default: 2), bytes=SIZE and pool=N"),
-	O(OPTION_FILE, 0, "media", "FILE", media_file,
+	O(OPTION_OUTPUT, 0, "media", "FILE", media_file,
       "write images, audio and video into FILE (default: the output's name with .media behind it; into the trace, if "
       "the trace goes to standard output)"),
 	O(OPTION_FILE, 0, "media-root", "FOLDER", media_root,
@@ -300,7 +300,7 @@ static const struct option_spec specs[] = {
       "end with status 3 if a record or a member looking like part of a request is left out"),
 
 	OPTION_HEADING("Captures of packets"),
-	OPTION_UNSHAPING(OPTION_FILE, 0, "records", "FILE", struct prep_config, capture.records,
+	OPTION_UNSHAPING(OPTION_OUTPUT, 0, "records", "FILE", struct prep_config, capture.records,
                      "write each request with its times to FILE as records, for ipf-collect; without -o, no trace is "
                      "written"),
 	CAPTURE_OPTIONS(struct prep_config, capture),
@@ -375,7 +375,7 @@ static const struct option_spec fit_specs[] = {
 	MEMORY_OPTION(struct prep_config, memory),
 	O(OPTION_FLAG, 0, "strict", NULL, strict,
       "end with status 3 if a record or a member looking like part of a request is left out"),
-	OPTION_UNSHAPING(OPTION_FILE, 'o', "output", "FILE", struct prep_config, common.output,
+	OPTION_UNSHAPING(OPTION_OUTPUT, 'o', "output", "FILE", struct prep_config, common.output,
                      "write to FILE (default: standard output)"),
 	COMMAND_OPTIONS(struct prep_config, common),
 };

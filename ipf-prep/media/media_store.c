@@ -20,6 +20,35 @@ void media_store_init(struct media_store *s, const struct media_options *options
 	*s = (struct media_store){.options = options, .seed = seed, .root_fd = -1, .source_fd = -1};
 }
 
+static bool is_below(const char *path, const char *folder)
+{
+	char *whole = realpath(path, NULL), *root = realpath(folder, NULL);
+	size_t len = root ? strlen(root) : 0;
+	bool below = whole && root && strncmp(whole, root, len) == 0 && (whole[len] == '/' || root[len - 1] == '/');
+	free(whole);
+	free(root);
+	return below;
+}
+
+int media_store_keep(const char *folder, const char *output, struct ipf_error *err)
+{
+	char head[64];
+	struct stat info;
+	if (!folder || !output || stat(output, &info) < 0 || !S_ISREG(info.st_mode) || !is_below(output, folder))
+		return 0;
+	int fd = open(output, O_RDONLY | O_CLOEXEC);
+	ssize_t len = fd < 0 ? 0 : read(fd, head, sizeof head);
+	if (fd >= 0)
+		close(fd);
+	const char *type = len > 0 ? media_facts((struct slice){head, (size_t)len}, info.st_size).type : NULL;
+	return type ? ipf_error_set(
+					  err, IPF_USAGE,
+					  "the output \"%s\" has content of the type %s, below the folder of the data (--media-root); "
+					  "choose another file",
+					  output, type)
+	            : 0;
+}
+
 void media_store_begin(struct media_store *s)
 {
 	buffer_clear(&s->list);

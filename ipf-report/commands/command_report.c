@@ -20,7 +20,7 @@ static const struct option_spec specs[] = {
            "text: draw shapes and the time line with ASCII characters"),
 	ROW_CURVE,
 	ROW_TABLE,
-	OPTION_UNSHAPING(OPTION_FILE, 0, "plots", "FOLDER", struct report_options, plots,
+	OPTION_UNSHAPING(OPTION_OUTPUT, 0, "plots", "FOLDER", struct report_options, plots,
                      "also draw plots, with their data and scripts, to FOLDER (requires gnuplot)"),
 	ROW_PLOT_FORMAT,
 	ROW_AS,

@@ -1,5 +1,6 @@
 #include "plots/plot_files.h"
 
+#include "cli/options.h"
 #include "cli/report_output.h"
 
 #include <errno.h>
@@ -42,6 +43,19 @@ static int remove_pictures(const char *folder, const char *name, struct ipf_erro
 	return 0;
 }
 
+/* The folder may be that of the results. */
+static int check_names(const struct plot_kind *kind, const char *folder, struct ipf_error *err)
+{
+	char path[4096];
+	for (int i = -2; i < 0 || plot_format_names[i]; i++) {
+		const char *extension = i == -2 ? "gp" : i == -1 ? "tsv" : plot_format_names[i];
+		if (path_of(path, folder, kind->name, extension, err) < 0 ||
+		    named_paths_check_output(program_paths(), path, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 static int write_plot(const struct plot *p, const char *folder, enum plot_format format, struct plot_files *done,
                       struct ipf_error *err)
 {
@@ -75,6 +89,8 @@ int plot_files_write(const struct plot_input *input, const char *folder, enum pl
 	int bad = 0;
 	if (mkdir(folder, 0777) < 0 && errno != EEXIST)
 		return ipf_error_errno(err, errno, folder, "cannot create the folder");
+	for (const struct plot_kind *kind = plot_kinds; kind->name && bad == 0; kind++)
+		bad = check_names(kind, folder, err);
 	for (const struct plot_kind *kind = plot_kinds; kind->name && bad == 0; kind++) {
 		struct plot p;
 		int made = plot_make(kind, input, &p, err);

@@ -105,7 +105,8 @@ static int open_inputs(struct prediction *r, const char *schedule, struct ipf_er
 {
 	const struct predict_options *o = &r->options;
 	if (read_twin(r, err) < 0 || api_open(&r->api, "twin", err) < 0 ||
-	    arrival_reader_open(&r->arrivals, schedule, o->run.trace, 0, err) < 0 || name_models(r, err) < 0)
+	    arrival_reader_open(&r->arrivals, schedule, o->run.trace, 0, err) < 0 ||
+	    named_paths_check_input(program_paths(), arrival_reader_trace(r->arrivals), err) < 0 || name_models(r, err) < 0)
 		return -1;
 	settle_balance(r);
 	r->seed = choose_seed(r);

@@ -17,9 +17,15 @@ bool option_takes_value(const struct option_spec *spec)
 	}
 }
 
+bool option_is_path(const struct option_spec *spec)
+{
+	return spec->kind == OPTION_FILE || spec->kind == OPTION_OUTPUT;
+}
+
 bool option_takes_file(const struct option_spec *spec)
 {
-	return spec->kind == OPTION_FILE || (spec->argument && strstr(spec->argument, "FILE"));
+	return option_is_path(spec) ||
+	       (spec->argument && (strstr(spec->argument, "FILE") || strstr(spec->argument, "RECORDS")));
 }
 
 const char *option_value(const struct option_spec *spec, size_t i)

@@ -22,7 +22,8 @@ enum option_kind {
 	OPTION_FLAG,     /* bool */
 	OPTION_COUNTER,  /* int: the number of occurrences */
 	OPTION_TEXT,     /* const char * */
-	OPTION_FILE,     /* const char *: a path; --reproducible keeps only its last part in argv */
+	OPTION_FILE,     /* const char *: a path that is read; --reproducible keeps only its last part in argv */
+	OPTION_OUTPUT,   /* the same of a path that is written; refused if it is an input (named_paths.h) */
 	OPTION_LIST,     /* struct string_list: repeatable; the first occurrence replaces the default list */
 	OPTION_CHOICE,   /* int (an enum): the index of the value in `choices` */
 	OPTION_PARSED,   /* any type: `parse` reads the value */
@@ -116,7 +117,9 @@ struct program {
 
 /* Whether the option takes a value. */
 bool option_takes_value(const struct option_spec *spec);
-/* Whether the value is a path, or may be one ("NAME|FILE"). */
+/* Whether the value is a path alone: OPTION_FILE and OPTION_OUTPUT. */
+bool option_is_path(const struct option_spec *spec);
+/* Whether the value is a path, or may be one ("NAME|FILE", "RECORDS"). */
 bool option_takes_file(const struct option_spec *spec);
 /* Value i that --completion offers; NULL: there are no more. */
 const char *option_value(const struct option_spec *spec, size_t i);

@@ -16,7 +16,6 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <strings.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* ---- walking along the command line ------------------------------------------------------------------------------ */
@@ -28,6 +27,7 @@ struct argument_walk {
 	const char *cluster; /* the rest of "-vqn5" */
 	bool operands_only;  /* "--" was seen */
 	struct options_memory **memory;
+	struct named_paths *paths; /* named by the arguments stored */
 };
 
 struct argument {
@@ -225,8 +225,9 @@ struct options_memory {
 	struct options_memory *next;
 	const char *items[];
 };
-/* A program's memory: the list keeps it reachable for leak checkers. */
+/* Memory and files of a program: the lists keep them reachable for leak checkers. */
 static struct options_memory *kept;
+static struct named_paths kept_paths;
 
 static const char **keep_items(struct options_memory **memory, int count, struct ipf_error *err)
 {
@@ -332,6 +333,7 @@ static int store_value(const struct argument *a, void *variable, struct ipf_erro
 		++*(int *)variable;
 		return 0;
 	case OPTION_FILE:
+	case OPTION_OUTPUT:
 	case OPTION_TEXT:
 		*(const char **)variable = a->value;
 		return 0;
@@ -358,6 +360,33 @@ static int store_value(const struct argument *a, void *variable, struct ipf_erro
 	}
 }
 
+static int name_option_path(const struct argument_walk *w, const struct argument *a, struct ipf_error *err)
+{
+	const struct option_spec *spec = a->spec;
+	struct named_path named = {.option = spec->name, .text = a->value};
+	if (spec->kind != OPTION_LIST)
+		named_paths_remove(w->paths, spec->name);
+	if (option_is_path(spec))
+		named.role = spec->kind == OPTION_OUTPUT ? PATH_WRITTEN : PATH_READ;
+	else if (option_takes_file(spec))
+		named.role = PATH_READ_WITHIN;
+	else if (spec->kind == OPTION_PARSED)
+		named.role = PATH_READ_BEHIND;
+	else
+		return 0;
+	return named_paths_add(w->paths, &named, err);
+}
+
+/* Stages and sources are words, which may contain paths. */
+static int name_operand_paths(const struct argument_walk *w, const char *operand, struct ipf_error *err)
+{
+	struct named_path named = {.text = operand, .role = PATH_READ_WITHIN};
+	if (named_paths_add(w->paths, &named, err) < 0)
+		return -1;
+	named.role = PATH_READ;
+	return w->program->plain_operands ? 0 : named_paths_add(w->paths, &named, err);
+}
+
 /* `most`: how often it can occur. */
 static int store(const struct argument_walk *w, const struct argument *a, void *options, bool first, int most,
                  struct ipf_error *err)
@@ -365,8 +394,8 @@ static int store(const struct argument_walk *w, const struct argument *a, void *
 	void *variable = (char *)options + a->spec->offset;
 	struct ipf_error wrong = {0};
 
-	bool plain = a->spec->kind == OPTION_TEXT || a->spec->kind == OPTION_FILE || a->spec->kind == OPTION_LIST ||
-	             a->spec->kind == OPTION_PARSED;
+	bool plain = a->spec->kind == OPTION_TEXT || a->spec->kind == OPTION_LIST || a->spec->kind == OPTION_PARSED ||
+	             option_is_path(a->spec);
 	/* an empty value would be ignored, or fail later with an unrelated message */
 	if (plain && !*a->value)
 		return ipf_error_set(err, IPF_USAGE, "%s: expected %s, got \"\"", a->shown, a->spec->argument);
@@ -375,6 +404,8 @@ static int store(const struct argument_walk *w, const struct argument *a, void *
 	if (name && !safe_text_is_safe(slice_of(a->value)))
 		return ipf_error_set(err, IPF_USAGE, "%s: expected %s in UTF-8, without control characters, got \"%s\"",
 		                     a->shown, a->spec->argument, shown(a->value).text);
+	if (plain && name_option_path(w, a, err) < 0)
+		return -1;
 	if (a->spec->kind == OPTION_LIST)
 		return store_item(w, variable, a, first, most, err);
 	if (store_value(a, variable, &wrong) < 0)
@@ -493,6 +524,8 @@ static int parse(struct argument_walk *w, void *options, struct operands *operan
 			if (w->operands_only && operands->before_mark < 0)
 				operands->before_mark = operands->count;
 			items[operands->count++] = a.value;
+			if ((got = name_operand_paths(w, a.value, err)) < 0)
+				goto out;
 			continue;
 		}
 		if (only_prints(a.spec)) {
@@ -508,7 +541,10 @@ static int parse(struct argument_walk *w, void *options, struct operands *operan
 	if (w->operands_only && operands->before_mark < 0)
 		operands->before_mark = operands->count;
 	if (got == 0)
-		got = check_operands(w->program, operands, err) < 0 ? -1 : 1;
+		got = check_operands(w->program, operands, err) < 0 || named_paths_add_standard_input(w->paths, err) < 0 ||
+		              named_paths_check(w->paths, err) < 0
+		          ? -1
+		          : 1;
 out:
 	free(seen);
 	return got;
@@ -523,59 +559,6 @@ static void fill_descriptors(void)
 	for (int fd = 0; fd <= 2; fd++)
 		if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
 			(void)!open("/dev/null", modes[fd]); /* gets the lowest free descriptor: fd */
-}
-
-/* ---- output over input ------------------------------------------------------------------------------------------- */
-
-static bool is_file(const struct stat *file, const char *path)
-{
-	struct stat other;
-
-	return path && stat(path, &other) == 0 && other.st_dev == file->st_dev && other.st_ino == file->st_ino;
-}
-
-/* Opening an output would empty a file that has yet to be read, perhaps the only record of a run. */
-static bool is_output(const struct option_spec *spec)
-{
-	return spec->kind == OPTION_FILE && (strcmp(spec->name, "output") == 0 || strcmp(spec->name, "records") == 0);
-}
-
-static const char *path_of(const struct option_spec *spec, const void *options)
-{
-	return *(const char *const *)((const char *)options + spec->offset);
-}
-
-/* Is another option's path, an operand or standard input the same file? */
-static bool is_input(const struct stat *file, const struct option_spec *output, const struct program *program,
-                     const void *options, const struct operands *operands)
-{
-	struct stat standard_input;
-
-	for (size_t i = 0; i < program->count; i++)
-		if (program->specs[i].kind == OPTION_FILE && &program->specs[i] != output &&
-		    is_file(file, path_of(&program->specs[i], options)))
-			return true;
-	for (int i = 0; i < operands->count; i++)
-		if (is_file(file, operands->items[i]))
-			return true;
-	return fstat(STDIN_FILENO, &standard_input) == 0 && standard_input.st_dev == file->st_dev &&
-	       standard_input.st_ino == file->st_ino;
-}
-
-static int keep_inputs(const struct program *program, const void *options, const struct operands *operands,
-                       struct ipf_error *err)
-{
-	struct stat file;
-
-	for (size_t i = 0; i < program->count; i++) {
-		const struct option_spec *spec = &program->specs[i];
-		const char *path = is_output(spec) ? path_of(spec, options) : NULL;
-		if (path && stat(path, &file) == 0 && S_ISREG(file.st_mode) &&
-		    is_input(&file, spec, program, options, operands))
-			return ipf_error_set(err, IPF_USAGE, "--%s: \"%s\" is also an input; choose another file", spec->name,
-			                     path);
-	}
-	return 0;
 }
 
 /* ---- help, version, completion ----------------------------------------------------------------------------------- */
@@ -622,7 +605,8 @@ static void name_process(const char *path)
 bool program_start(const struct program *program, int argc, char **argv, void *options, struct operands *operands,
                    int *status)
 {
-	struct argument_walk w = {.program = program, .argv = argv, .argc = argc, .at = 1, .memory = &kept};
+	struct argument_walk w = {
+		.program = program, .argv = argv, .argc = argc, .at = 1, .memory = &kept, .paths = &kept_paths};
 	struct printing prints;
 	struct ipf_error err = {0};
 	int got;
@@ -634,8 +618,6 @@ bool program_start(const struct program *program, int argc, char **argv, void *o
 	name_process(argc > 0 ? argv[0] : NULL);
 	got = parse(&w, options, operands, &prints, &err);
 	if (got == 1)
-		got = keep_inputs(program, options, operands, &err) < 0 ? -1 : 1;
-	if (got == 1)
 		return true;
 	if (got == 0)
 		print_instead(program, &prints, &err);
@@ -646,12 +628,20 @@ bool program_start(const struct program *program, int argc, char **argv, void *o
 int options_parse(const struct program *program, struct arguments *a, void *options, struct operands *operands,
                   struct ipf_error *err)
 {
-	struct argument_walk w = {.program = program, .argv = a->argv, .argc = a->argc, .at = 1, .memory = &a->memory};
+	struct named_paths paths = {0};
+	struct argument_walk w = {
+		.program = program, .argv = a->argv, .argc = a->argc, .at = 1, .memory = &a->memory, .paths = &paths};
 	struct printing prints;
 	int got = parse(&w, options, operands, &prints, err);
 	if (got == 0)
 		ipf_error_set(err, IPF_USAGE, "expected options of a run, got one that prints");
-	return got == 1 ? keep_inputs(program, options, operands, err) : -1;
+	named_paths_release(&paths);
+	return got == 1 ? 0 : -1;
+}
+
+const struct named_paths *program_paths(void)
+{
+	return &kept_paths;
 }
 
 void options_memory_free(struct options_memory *memory)
@@ -708,7 +698,7 @@ static void append(json_t *list, const char *before, size_t before_len, const ch
 
 static void append_argument(json_t *list, const struct argument *a, bool reproducible)
 {
-	bool shorten = reproducible && a->spec->kind == OPTION_FILE;
+	bool shorten = reproducible && option_is_path(a->spec);
 	const char *name = a->word ? a->word : a->shown;
 	size_t len = a->word ? strcspn(a->word, "=") : strlen(a->shown);
 
@@ -760,7 +750,7 @@ static void append_environment(json_t *list, const struct program *program, int 
 		if (!value || is_given(program, argc, argv, spec))
 			continue;
 		int len = snprintf(name, sizeof name, flag ? "--%s" : "--%s=", spec->name);
-		append(list, name, (size_t)len, flag ? NULL : value, reproducible && spec->kind == OPTION_FILE);
+		append(list, name, (size_t)len, flag ? NULL : value, reproducible && option_is_path(spec));
 	}
 }
 

@@ -21,6 +21,7 @@
 #define IPF_OPTIONS_H
 
 #include "cli/completion.h"
+#include "cli/named_paths.h"
 #include "cli/option_table.h"
 #include "error.h"
 
@@ -62,7 +63,7 @@ struct common_options {
 
 /* The row of the programs that write a file. */
 #define OUTPUT_OPTION(type_, member_)                                                                                  \
-	OPTION_UNSHAPING(OPTION_FILE, 'o', "output", "FILE", type_, member_.output,                                        \
+	OPTION_UNSHAPING(OPTION_OUTPUT, 'o', "output", "FILE", type_, member_.output,                                      \
 	                 "write to FILE, compressed if its name ends in .zst (default: standard output)")
 
 /* The rows the commands of a program have in common. */
@@ -112,13 +113,16 @@ struct operands {
  * occupied, so no file opened later gets its number; reading and writing it still fails.
  *
  * Parsing: options and operands may be mixed, "--" ends the options, "--name=value" and "-nvalue" work, and an
- * unambiguous prefix of a long name is accepted. Empty values are refused. An --output that is also an operand, a file
- * of another option or standard input is refused too, because it would be emptied before it is read.
+ * unambiguous prefix of a long name is accepted. Empty values are refused. An output that is also an input or another
+ * output is refused too, because it would be emptied before it is read (named_paths.h).
  *
  * True: run. False: end with *status at once: 0 after help, version or completion (1 if they could not be written), 2
  * after a usage error, which is on standard error with the nearest option's name. */
 bool program_start(const struct program *program, int argc, char **argv, void *options, struct operands *operands,
                    int *status);
+
+/* The files that the arguments of program_start() name. */
+const struct named_paths *program_paths(void);
 
 /* Arguments of a program that does its work within another process. */
 struct options_memory;
