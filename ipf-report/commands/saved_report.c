@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 
 enum { HEAD_BYTES = 65536 };
+#define REPORT_MOST ((size_t)64 << 20) /* bytes of JSON, whose tree takes many times as much memory */
 
 /* Whether a JSON text says it is a report: {"ipf": "report", …}, or the same member further on, as after jq -S. */
 static bool says_report(const char *text)
@@ -52,9 +53,16 @@ static int looked(const struct ipf_error *why, struct ipf_error *err)
 	return -1;
 }
 
+static int too_long(const char *path, size_t most, struct ipf_error *err)
+{
+	return ipf_error_at(err, IPF_INPUT, path, 0,
+	                    "expected a JSON report of at most %zu MiB; --max-line allows longer ones", most >> 20);
+}
+
 /* The whole text of a report; an empty one: it is none. */
 static int read_text(const char *path, struct buffer *text, struct ipf_error *err)
 {
+	const size_t most = stream_line_limit() ? stream_line_limit() : REPORT_MOST;
 	struct stream_reader *input;
 	struct ipf_error why = {0};
 	struct slice part;
@@ -65,8 +73,10 @@ static int read_text(const char *path, struct buffer *text, struct ipf_error *er
 		buffer_slice(text, part);
 		bool report = text->len > 0 && says_report(text->data);
 		buffer_clear(text);
-		while (report && (got = stream_reader_text(input, &part, err)) == 1)
+		while (report && text->len <= most && (got = stream_reader_text(input, &part, err)) == 1)
 			buffer_slice(text, part);
+		if (text->len > most)
+			got = too_long(path, most, err);
 	} else {
 		got = looked(&why, err);
 	}

@@ -214,10 +214,20 @@ static int check_size(struct json_pull *p, const struct buffer *to, struct ipf_e
 	           : 0;
 }
 
+/* Texts that are skipped have a limit, too: a few kilobytes of compressed data can make one that takes minutes. */
+static int check_text(struct json_pull *p, const struct buffer *to, size_t len, struct ipf_error *err)
+{
+	size_t most = stream_line_limit() ? stream_line_limit() : STREAM_LINE_MAX;
+	if (len > most)
+		return json_pull_wrong(p, err, "a text is longer than %zu MiB; --max-line allows longer ones", most >> 20);
+	return check_size(p, to, err);
+}
+
 /* A text, with its quotes. */
 static int take_text(struct json_pull *p, struct buffer *to, struct ipf_error *err)
 {
 	bool quote_open = false, escaped = false;
+	size_t len = 0;
 	for (;;) {
 		int got = more(p, err);
 		if (got <= 0)
@@ -233,7 +243,8 @@ static int take_text(struct json_pull *p, struct buffer *to, struct ipf_error *e
 			quote_open = true;
 		}
 		keep(to, from, p->at);
-		if (check_size(p, to, err) < 0)
+		len += (size_t)(p->at - from);
+		if (check_text(p, to, len, err) < 0)
 			return -1;
 		if (ended)
 			return 0;

@@ -12,7 +12,8 @@
  *     json_pull_release(&p);
  *
  * Python's extensions of JSON are accepted: NaN, Infinity and -Infinity. Values skipped are only checked for brackets
- * and quotes that match. Errors have the file, the line and the member: `itls[3][17]: expected a number, got "x"`.
+ * and quotes that match, and their texts for the length of a stream's line (--max-line). Errors have the file, the line
+ * and the member: `itls[3][17]: expected a number, got "x"`.
  */
 #ifndef IPF_JSON_PULL_H
 #define IPF_JSON_PULL_H

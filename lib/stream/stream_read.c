@@ -111,16 +111,22 @@ static void update_digest(struct stream_reader *r)
 	r->digest_from = r->digest_to = 0;
 }
 
+/* Makes room for more text: drops the text handed out. */
+static void drop_used(struct stream_reader *r)
+{
+	if (r->text_at == 0 || r->text_at < r->text.len / 2)
+		return;
+	update_digest(r);
+	buffer_consume(&r->text, r->text_at);
+	r->searched -= r->text_at;
+	r->text_at = 0;
+}
+
 /* Gets more text: 1; 0: end of the input; -1. */
 static int more(struct stream_reader *r, struct ipf_error *err)
 {
 	size_t before;
-	if (r->text_at > 0 && r->text_at >= r->text.len / 2) {
-		update_digest(r);
-		buffer_consume(&r->text, r->text_at);
-		r->searched -= r->text_at;
-		r->text_at = 0;
-	}
+	drop_used(r);
 	do {
 		before = r->text.len;
 		/* zstd may hold decompressed bytes back if its last output was full: fetch them before reading more */
@@ -473,9 +479,12 @@ int stream_reader_ready(struct stream_reader *r, int *fd)
 	if (r->failure.kind != IPF_OK || r->trailer || r->eof)
 		return 1;
 	size_t from = r->searched > r->text_at ? r->searched : r->text_at;
-	if (r->compressed && r->in_at < r->in_len && !memchr(r->text.data + from, '\n', r->text.len - from) &&
-	    decode(r, &r->failure) < 0)
-		return 1;
+	if (r->compressed && r->in_at < r->in_len && !memchr(r->text.data + from, '\n', r->text.len - from)) {
+		drop_used(r);
+		if (decode(r, &r->failure) < 0)
+			return 1;
+		from = r->searched > r->text_at ? r->searched : r->text_at;
+	}
 	char *newline = r->text.len > from ? memchr(r->text.data + from, '\n', r->text.len - from) : NULL;
 	r->searched = newline ? (size_t)(newline - r->text.data) : r->text.len; /* the next search begins here */
 	return newline != NULL;

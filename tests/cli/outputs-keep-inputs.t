@@ -3,11 +3,11 @@
 # walks the options of all programs, so a new option is tried, too.
 . "$TESTS/tap.sh"
 . "$TESTS/fixture.sh"
+. "$TESTS/every_option.sh"
 
 server_start --step-base 200us
 small_run
-run ipf-prep fit trace chat.trace -o model.json
-printf 'words of a text\n' >words.txt
+every_option_files
 printf '0,5\n1,5\n' >rates.csv
 printf '1 2\n3 4\n' >lengths.txt
 head -c 40 /dev/urandom | base64 >salt
@@ -90,64 +90,27 @@ status_is 0 "a trace beside its pictures is written again"
 
 # ---- every option --------------------------------------------------------------------------------------------------
 
-[ -z "${SANITIZE:-}" ] || exit "$tap_failed" # sanitizers are loaded first
-
-declare -A operands=(
-	[ipf-prep]="trace chat.trace" [ipf-prep stat]=chat.trace [ipf-prep fit]="trace chat.trace"
-	[ipf-prep tokenize]=words.txt [ipf-prep anonymize]="trace chat.trace"
-	[ipf-sched]="constant:rate=5,n=2" [ipf-sched stat]=chat.sched
-	[ipf-fire]="-u http://127.0.0.1:1 -m sim -t chat.trace chat.sched" [ipf-collect]=chat.records
-	[ipf-report]=chat.results [ipf-report compare]="chat.results chat.results" [ipf-report export]="csv chat.results"
-	[ipf-report gateway]="chat.results -- chat.results" [ipf-report plot]="plots chat.results"
-	[ipf-report certificate]=chat.results [ipf-report definitions]=
-	[ipf-twin fit]=chat.results [ipf-twin predict]="model.json chat.sched" [ipf-twin why]="model.json chat.results"
-)
-commands_of() { # PROGRAM
-	case $1 in
-	ipf-prep) printf 'ipf-prep %s\n' stat fit tokenize anonymize ;;
-	ipf-sched) echo "ipf-sched stat" ;;
-	*) "$1" --help | awk -v p="$1" '/^Commands,/ { here = 1; next } here && /^  [a-z]/ { print p, $1 } here && /^$/ { exit }' ;;
-	esac
-}
-values_of() { # COMMAND…: the options that take a value, and their arguments
-	"$@" --help | sed -nE 's/^ {2}(-., | {4})(--[a-z][a-z0-9-]*) ([^ ]+).*/\2 \3/p' | sort -u
-}
 has_output() { # COMMAND…
 	"$@" --help | grep -q -- '--output '
 }
 
-tried=0 escaped=
-for program in ipf-prep ipf-sched ipf-fire ipf-collect ipf-report ipf-twin; do
-	while read -ra command; do
-		[ "${command[*]}" != ipf-twin ] || continue
-		if [ -z "${operands[${command[*]}]+known}" ]; then
-			escaped+=" ${command[*]}: no operands are known here;"
-			continue
-		fi
-		read -ra words <<<"${operands[${command[*]}]}"
-		while read -r option argument; do
-			tried=$((tried + 1))
-			# an option may not write over what another argument reads
-			cp chat.trace copy.trace
-			for word in "${words[@]}"; do
-				[ -f "$word" ] || continue
-				cp "$word" before
-				timeout 120 "${command[@]}" "${words[@]}" "$option=$word" >"$OUT" 2>"$ERR" </dev/null
-				cmp -s before "$word" || escaped+=" ${command[*]} $option writes over the input $word;"
-				cp before "$word"
-			done
-			# a file that is opened for an option, or could be, is not written by -o
-			[ "$option" != --output ] && has_output "${command[@]}" || continue
-			cp words.txt named.file
-			rm -f opened
-			OPENED_LIST=$PWD/opened LD_PRELOAD="$BUILD/tests/opened.so" timeout 120 "${command[@]}" "${words[@]}" \
-				"$option=named.file" >"$OUT" 2>"$ERR" </dev/null
-			case $argument in *FILE*) ;; *) grep -qx named.file opened 2>/dev/null || continue ;; esac
-			cp words.txt named.file
-			timeout 120 "${command[@]}" "${words[@]}" "$option=named.file" -o named.file >"$OUT" 2>"$ERR" </dev/null
-			[ $? = 2 ] && grep -q "is also" "$ERR" && cmp -s words.txt named.file || escaped+=" ${command[*]} $option;"
-		done < <(values_of "${command[@]}")
-	done < <(echo "$program"; commands_of "$program")
-done
-at_least "$tried" 200 "the options of all programs are tried"
+escaped=
+no_output_is_an_input() { # OPTION ARGUMENT
+	# an option may not write over what another argument reads
+	for word in "${words[@]}"; do
+		[ -f "$word" ] || continue
+		cp "$word" before
+		timeout 120 "${command[@]}" "${words[@]}" "$1=$word" >"$OUT" 2>"$ERR" </dev/null
+		cmp -s before "$word" || escaped+=" ${command[*]} $1 writes over the input $word;"
+		cp before "$word"
+	done
+	# a file that is opened for an option, or could be, is not written by -o
+	[ "$1" != --output ] && has_output "${command[@]}" && takes_file "$1" "$2" || return 0
+	cp words.txt named.file
+	timeout 120 "${command[@]}" "${words[@]}" "$1=named.file" -o named.file >"$OUT" 2>"$ERR" </dev/null
+	[ $? = 2 ] && grep -q "is also" "$ERR" && cmp -s words.txt named.file || escaped+=" ${command[*]} $1;"
+}
+each_option no_output_is_an_input
+at_least "$options_tried" 200 "the options of all programs are tried"
+is "$unknown_commands" "" "the operands of all commands are known"
 is "$escaped" "" "no option's file is written over"
