@@ -56,3 +56,21 @@ int base64_decode(struct slice text, struct buffer *out)
 	to[n] = '\0';
 	return 0;
 }
+
+/* The same as digit() >= 0, without branches: media have millions of digits. */
+static unsigned is_digit(unsigned char c)
+{
+	return (unsigned)((unsigned char)((c | 32) - 'a') < 26) | (unsigned)((unsigned char)(c - '0') < 10) | (c == '+') |
+	       (c == '/');
+}
+
+size_t base64_digits(struct slice text)
+{
+	size_t n = 0;
+	for (unsigned all = 1; n + 64 <= text.len && all; n += all ? 64 : 0)
+		for (size_t i = 0; i < 64; i++)
+			all &= is_digit((unsigned char)text.data[n + i]);
+	while (n < text.len && is_digit((unsigned char)text.data[n]))
+		n++;
+	return n;
+}

@@ -13,4 +13,7 @@ int base64_decode(struct slice text, struct buffer *out);
 /* The same into `to`, which has 3 bytes for each 4 of the text, and 3 for the rest of it. false: not base64. */
 bool base64_decode_to(struct slice text, char *to, size_t *len);
 
+/* The number of digits that the text begins with: all its bytes, or those before the padding. */
+size_t base64_digits(struct slice text);
+
 #endif

@@ -50,11 +50,33 @@ static bool read_at(int fd, char *to, size_t len, int64_t at)
 		ssize_t n = pread(fd, to + got, len - got, at + (int64_t)got);
 		if (n < 0 && errno == EINTR)
 			continue;
+		if (n == 0) /* shorter than it was when it was opened */
+			errno = EIO;
 		if (n <= 0)
 			return false;
 		got += (size_t)n;
 	}
 	return true;
+}
+
+/* Other bytes would end the JSON string that has them, and add members to the body. */
+static int check_base64(const struct request_media *media, struct media_range r, struct ipf_error *err)
+{
+	char text[16384];
+	for (int64_t at = 0, len; at < r.len; at += len) {
+		len = r.len - at < (int64_t)sizeof text ? r.len - at : (int64_t)sizeof text;
+		if (!read_at(media->fd, text, (size_t)len, r.begin + at))
+			return ipf_error_errno(err, errno, NULL, "cannot read the media file");
+		int64_t bad = at + (int64_t)base64_digits((struct slice){text, (size_t)len});
+		while (bad < at + len && bad >= r.len - 2 && text[bad - at] == '=')
+			bad++;
+		if (bad < at + len)
+			return ipf_error_set(err, IPF_INPUT,
+			                     "bytes %lld to %lld of the media file are not base64: byte %lld is 0x%02x",
+			                     (long long)r.begin, (long long)(r.begin + r.len), (long long)(r.begin + bad),
+			                     (unsigned char)text[bad - at]);
+	}
+	return 0;
 }
 
 /* How many bytes the text in base64 encodes; -1: its length or its end are not those of base64. */
@@ -98,7 +120,7 @@ int request_body_attach(struct request_body *b, const struct request_media *medi
 	struct buffer *text = &b->text;
 	size_t from = 0, to = 0; /* the bytes read, and the rest of them */
 	while (!text->failed && media_next_mark(buffer_all(text), from, &mark)) {
-		if (check_range(mark.range, media, err) < 0)
+		if (check_range(mark.range, media, err) < 0 || check_base64(media, mark.range, err) < 0)
 			return -1;
 		memmove(text->data + to, text->data + from, mark.begin - from);
 		to += mark.begin - from;

@@ -33,7 +33,7 @@ const char *request_body_sha256(const struct request_body *b);
 /* -1: as request_body_attach, for marks in a part of a body. */
 int request_body_check(struct slice text, const struct request_media *media, struct ipf_error *err);
 /* Finds the marks of the text. -1 (IPF_INPUT): there is no media file, or a mark names bytes it does not have, or bytes
- * to be decoded that are not base64 by their number and end; out of memory. */
+ * that are not base64; the file cannot be read; out of memory. */
 int request_body_attach(struct request_body *b, const struct request_media *media, struct ipf_error *err);
 /* Computes its hash if it has pieces. -1: the media file cannot be read; out of memory. */
 int request_body_hash(struct request_body *b, struct ipf_error *err);
