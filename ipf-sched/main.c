@@ -330,7 +330,9 @@ static int write_schedule(struct sched_run *run, struct ipf_error *err)
 
 	if (!header)
 		return ipf_error_memory(err);
-	status = stream_writer_open(&writer, run->options->common.output, header, err);
+	status = schedule_check_header(header, err);
+	if (status == 0)
+		status = stream_writer_open(&writer, run->options->common.output, header, err);
 	json_decref(header);
 	if (status < 0)
 		return -1;

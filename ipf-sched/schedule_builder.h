@@ -20,7 +20,7 @@
 #include "stream/schedule.h"
 
 /* More than any run sends: a typing error (rate=5M,for=10d) is reported at once instead of filling a disk. */
-#define BUILDER_MOST_ARRIVALS INT64_C(10000000000)
+#define BUILDER_MOST_ARRIVALS INT64_C(1000000000)
 /* How many arrival numbers are reserved for a stage repeating its requests until its time is over (schedule.h). */
 #define BUILDER_CYCLE_NUMBERS (INT64_C(1) << 32)
 

@@ -74,8 +74,10 @@ static void show_dispersion(const struct samples *at, double length, struct buff
 		double windows = floor(length / scales[i]);
 		if (windows < 30 || (double)at->count / windows < 1)
 			continue;
-		buffer_format(out, "%s%.2f over %s", first ? "  dispersion   " : ", ",
-		              dispersion(at, scales[i], (size_t)windows), span(scales[i], text));
+		double index = dispersion(at, scales[i], (size_t)windows);
+		if (!isfinite(index)) /* all arrivals are behind the last whole window */
+			continue;
+		buffer_format(out, "%s%.2f over %s", first ? "  dispersion   " : ", ", index, span(scales[i], text));
 		first = false;
 	}
 	if (!first)

@@ -95,7 +95,9 @@ static int write_built(struct making *m, const char *path, bool has_trace, struc
 	if (schedule_builder_prepare(&m->builder, err) < 0)
 		return -1;
 	json_t *header = make_header(m, &m->builder.schedule, has_trace);
-	int status = header ? stream_writer_open(&writer, path, header, err) : ipf_error_memory(err);
+	int status = header ? schedule_check_header(header, err) : ipf_error_memory(err);
+	if (status == 0)
+		status = stream_writer_open(&writer, path, header, err);
 	json_decref(header);
 	if (status < 0)
 		return -1;
@@ -181,7 +183,9 @@ static int write_times(struct making *m, const char *path, struct schedule_stage
 	                            .trace_reuse = m->trace.reuse};
 	memcpy(schedule.trace_sha256, m->trace.sha256, sizeof schedule.trace_sha256);
 	json_t *header = make_header(m, &schedule, true);
-	int status = header ? stream_writer_open(&writer, path, header, err) : ipf_error_memory(err);
+	int status = header ? schedule_check_header(header, err) : ipf_error_memory(err);
+	if (status == 0)
+		status = stream_writer_open(&writer, path, header, err);
 	json_decref(header);
 	if (status < 0)
 		return -1;

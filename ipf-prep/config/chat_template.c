@@ -60,6 +60,11 @@ static int ask(struct template_server *s, const char *path, const char *body, st
 		curl_easy_setopt(s->curl, CURLOPT_HTTPGET, 1L);
 	}
 	CURLcode code = curl_easy_perform(s->curl);
+	if (s->answer.failed)
+		return ipf_error_memory(err);
+	if (code == CURLE_WRITE_ERROR)
+		return ipf_error_set(err, IPF_INPUT, "--template-tokens: %s: the answer is longer than %zu MiB", s->url.data,
+		                     ANSWER_MAX >> 20);
 	if (code != CURLE_OK)
 		return ipf_error_set(err, IPF_SYSTEM, "--template-tokens: %s: %s", s->url.data,
 		                     s->problem[0] ? s->problem : curl_easy_strerror(code));

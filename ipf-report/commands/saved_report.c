@@ -187,7 +187,7 @@ static void judge(json_t *report, struct ipf_error *invalid)
 		ipf_error_set(invalid, IPF_INVALID, "--accuracy: missed (--strict)");
 }
 
-int saved_report_show(json_t *report, const struct report_options *options, struct ipf_error *err)
+int saved_report_show(json_t *report, const char *path, const struct report_options *options, struct ipf_error *err)
 {
 	struct report_output to = {.path = options->common.output};
 	struct buffer out = {0};
@@ -195,7 +195,7 @@ int saved_report_show(json_t *report, const struct report_options *options, stru
 	if (check_options(options, err) < 0)
 		return -1;
 	if (!json_is_object(json_object_get(report, "total")) || !text_at(report, "verdict/status"))
-		return ipf_error_set(err, IPF_INPUT, "a JSON report without a verdict and a total");
+		return ipf_error_at(err, IPF_INPUT, path, 0, "a JSON report without a verdict and a total");
 	if (render(report, options, &out, err) == 0)
 		report_output_put(&to, &out, err);
 	buffer_release(&out);

@@ -61,7 +61,7 @@ int show_run(struct report_options *options, const struct operands *operands, co
 	int found = saved_report_read(operands, &saved, &err);
 	if (found != 0) {
 		if (found > 0 && report_options_check(options, &err) == 0)
-			saved_report_show(saved, options, &err);
+			saved_report_show(saved, operands->items[0], options, &err);
 		json_decref(saved);
 		return command_end(&err, command);
 	}

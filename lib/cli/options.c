@@ -7,6 +7,7 @@
 #include "memory.h"
 #include "safe_text.h"
 #include "stream/stream.h"
+#include "utf8.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -364,6 +365,10 @@ static int name_option_path(const struct argument_walk *w, const struct argument
 {
 	const struct option_spec *spec = a->spec;
 	struct named_path named = {.option = spec->name, .text = a->value};
+	/* headers of streams name files, and are JSON */
+	if (option_takes_file(spec) && !utf8_valid(a->value, strlen(a->value), NULL))
+		return ipf_error_set(err, IPF_USAGE, "%s: expected a name in UTF-8, got \"%s\"", a->shown,
+		                     shown(a->value).text);
 	if (spec->kind != OPTION_LIST)
 		named_paths_remove(w->paths, spec->name);
 	if (option_is_path(spec))
@@ -381,6 +386,8 @@ static int name_option_path(const struct argument_walk *w, const struct argument
 static int name_operand_paths(const struct argument_walk *w, const char *operand, struct ipf_error *err)
 {
 	struct named_path named = {.text = operand, .role = PATH_READ_WITHIN};
+	if (!utf8_valid(operand, strlen(operand), NULL))
+		return ipf_error_set(err, IPF_USAGE, "expected an operand in UTF-8, got \"%s\"", shown(operand).text);
 	if (named_paths_add(w->paths, &named, err) < 0)
 		return -1;
 	named.role = PATH_READ;

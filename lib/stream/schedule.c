@@ -311,6 +311,17 @@ void schedule_release(struct schedule *schedule)
 	*schedule = (struct schedule){0};
 }
 
+int schedule_check_header(json_t *header, struct ipf_error *err)
+{
+	struct schedule schedule;
+	if (schedule_from_header(&schedule, header, NULL, err) < 0) {
+		err->kind = err->kind == IPF_INPUT ? IPF_USAGE : err->kind;
+		return -1;
+	}
+	schedule_release(&schedule);
+	return 0;
+}
+
 /* ---- arrivals ---- */
 
 /* Lines are rendered by hand, into room reserved once: ten million of them take a second. */

@@ -105,6 +105,9 @@ int schedule_to_header(const struct schedule *schedule, json_t *header);
  * with schedule_release. */
 int schedule_from_header(struct schedule *schedule, json_t *header, const char *file, struct ipf_error *err);
 void schedule_release(struct schedule *schedule);
+/* Reads a header before it is written: no program writes a schedule that the next one refuses. -1: IPF_USAGE, with the
+ * member; out of memory. */
+int schedule_check_header(json_t *header, struct ipf_error *err);
 /* The member "reuse" of a trace's trailer, and of "trace" in a schedule's header. -1: out of memory. */
 int schedule_reuse_to_json(const struct schedule_reuse *reuse, json_t *object);
 void schedule_reuse_from_json(struct schedule_reuse *reuse, const json_t *object);

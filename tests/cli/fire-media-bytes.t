@@ -14,7 +14,7 @@ at_least "${length:-0}" 64 "its media file has the image"
 # Replaces the bytes of the image from OFFSET on.
 damage() { # OFFSET BYTES
 	cp one.trace.media damaged.media
-	printf "$2" | dd of=damaged.media bs=1 seek=$((begin + $1)) conv=notrunc status=none
+	printf %b "$2" | dd of=damaged.media bs=1 seek=$((begin + $1)) conv=notrunc status=none
 }
 refused() { # TEXT API BYTE
 	: >server.log
