@@ -11,7 +11,8 @@
 
 /* 1: the only operand is a JSON report, which the caller releases; 0; -1: it is one, and cannot be read. */
 int saved_report_read(const struct operands *operands, json_t **report, struct ipf_error *err);
-/* Writes it; `path` is for messages. IPF_USAGE for a format needing results, or an option changing figures; IPF_INVALID for --strict. */
+/* Writes it; `path` is for messages. IPF_USAGE for a format needing results, or an option changing figures; IPF_INVALID
+ * for --strict. */
 int saved_report_show(json_t *report, const char *path, const struct report_options *options, struct ipf_error *err);
 
 #endif

@@ -23,7 +23,8 @@
 #define COUNT_MAX       (INT64_C(1) << 60) /* larger numbers of a server count as this */
 #define DAY_SECONDS     86400
 #define CONNECT_SECONDS 20L
-#define STALL_SECONDS   60L /* a connection without a byte for that long is closed */
+#define SILENCE_SECONDS 60                    /* without a byte of the file */
+#define SIZE_MOST       (INT64_C(1024) << 30) /* a server may send without an end */
 
 /* One request: redirects need several. */
 struct hop {
@@ -37,6 +38,7 @@ struct hop {
 	char reason[64]; /* "Not Found" */
 	int failure;     /* errno of a write */
 	int64_t got;
+	int64_t heard_ns; /* when the request began, or the last bytes of the file came */
 };
 
 struct server_address {
@@ -201,6 +203,24 @@ static bool begin_body(struct hop *h)
 	return true;
 }
 
+static int64_t size_most(const struct download *d)
+{
+	return d->limit > 0 ? d->limit : SIZE_MOST;
+}
+
+static int64_t silence_most(const struct download *d)
+{
+	return d->silence_ns ? d->silence_ns : SILENCE_SECONDS * NS_PER_S;
+}
+
+/* Called about each second, and whenever bytes come. */
+static int is_silent(void *data, curl_off_t all, curl_off_t now, curl_off_t sent_all, curl_off_t sent)
+{
+	const struct hop *h = data;
+	(void)all, (void)now, (void)sent_all, (void)sent;
+	return clock_now() - h->heard_ns > silence_most(h->d);
+}
+
 static size_t receive_body(char *bytes, size_t size, size_t count, void *data)
 {
 	struct hop *h = data;
@@ -211,7 +231,8 @@ static size_t receive_body(char *bytes, size_t size, size_t count, void *data)
 		return len; /* the text of an error page is ignored */
 	if (!h->body && !begin_body(h))
 		return 0;
-	if (d->limit > 0 && (int64_t)len > d->limit - d->had) {
+	h->heard_ns = clock_now();
+	if ((int64_t)len > size_most(d) - d->had) {
 		d->over = true;
 		return 0;
 	}
@@ -280,8 +301,11 @@ static CURLcode request(struct hop *h, const char *url, const struct server_addr
 	curl_easy_setopt(c, CURLOPT_NOSIGNAL, 1L);
 	authorities_apply(c, NULL);
 	curl_easy_setopt(c, CURLOPT_CONNECTTIMEOUT, CONNECT_SECONDS);
-	curl_easy_setopt(c, CURLOPT_LOW_SPEED_LIMIT, 1L);
-	curl_easy_setopt(c, CURLOPT_LOW_SPEED_TIME, STALL_SECONDS);
+	curl_easy_setopt(c, CURLOPT_TIMEOUT, (long)DAY_SECONDS);
+	curl_easy_setopt(c, CURLOPT_NOPROGRESS, 0L);
+	curl_easy_setopt(c, CURLOPT_XFERINFOFUNCTION, is_silent);
+	curl_easy_setopt(c, CURLOPT_XFERINFODATA, h);
+	h->heard_ns = clock_now();
 	if (host_is_loopback(server->host))
 		curl_easy_setopt(c, CURLOPT_NOPROXY, "*");
 	why[0] = '\0';
@@ -327,15 +351,18 @@ static int judge(struct hop *h, CURLcode code, const char *why, char **next, str
 	if (h->failure)
 		return ipf_error_errno(err, h->failure, d->url, "cannot write the download");
 	if (d->over)
-		return ipf_error_at(err, IPF_SYSTEM, d->url, 0, "the file is larger than %lld bytes", (long long)d->limit);
+		return ipf_error_at(err, IPF_SYSTEM, d->url, 0, "the file is larger than %lld bytes", (long long)size_most(d));
 	if (code == CURLE_WRITE_ERROR)
 		return ipf_error_at(err, IPF_SYSTEM, d->url, 0, "the server sent another part of the file than requested");
 	if (code != CURLE_OK) {
+		char silent[64], wait[32];
+		snprintf(silent, sizeof silent, "no byte of the file for %s", format_duration(silence_most(d), wait));
+		why = code == CURLE_ABORTED_BY_CALLBACK ? silent : *why ? why : curl_easy_strerror(code);
 		d->unreached = d->status == 0;
 		if (d->had > 0 && h->body)
 			return ipf_error_at(err, IPF_SYSTEM, d->url, 0, "cut off after %lld of %lld bytes: %s", (long long)d->had,
-			                    (long long)d->size, *why ? why : curl_easy_strerror(code));
-		return ipf_error_at(err, IPF_SYSTEM, d->url, 0, "%s", *why ? why : curl_easy_strerror(code));
+			                    (long long)d->size, why);
+		return ipf_error_at(err, IPF_SYSTEM, d->url, 0, "%s", why);
 	}
 	if (d->status == 304 && d->unless && *d->unless)
 		return 0;

@@ -1,4 +1,6 @@
-/* Downloads one file over HTTP. Redirects are followed one by one, so a token is sent only to its own host.
+/* Downloads one file over HTTP. Redirects are followed one by one, so a token is sent only to its own host. Each
+ * request ends after a day, and after a minute without a byte of the file, whatever else the server sends: headers,
+ * extensions of chunks.
  *
  *     struct download d = {.url = url, .token = token, .fd = fd};
  *     if (download_run(&d, &err) < 0) …          // d.status, d.had, d.whole, d.hub
@@ -33,7 +35,8 @@ struct download {
 	int fd;         /* written to; truncated if the server begins anew */
 	bool resume;    /* `fd` has `had` bytes of this very file, by its name: resume without asking for an ETag */
 	bool head;      /* ask for the headers only; redirects to another server are not followed */
-	int64_t limit;  /* refuse a file of more bytes; 0: none */
+	int64_t limit;  /* refuse a file of more bytes; 0: of more than 1 TiB */
+	int64_t silence_ns; /* give up when no byte of the file has come for so long; 0: a minute */
 	struct progress *progress;
 
 	/* The result. */
