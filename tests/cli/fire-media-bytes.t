@@ -28,8 +28,8 @@ refused() { # TEXT API BYTE
 
 damage 4 '"}}],"role":"user"}],"max_tokens":1000,"user":"x"'
 refused "members for the body are refused" openai-chat 22
-refused "and for another API" gemini 22
-refused "and for a form of Anthropic" anthropic-messages 22
+refused "members for the body of another API are refused" gemini 22
+refused "members for the body of Anthropic are refused" anthropic-messages 22
 damage 0 '"'
 refused "a quote in the first byte is refused" openai-chat 22
 damage $((length - 1)) '"'

@@ -38,7 +38,7 @@ for number in 1e308 -1e308 1e16; do
 	figures "$number" ms >figures.json
 	run ipf-report --from genai-perf -f csv figures.json
 	status_is 3 "a percentile of $number is refused"
-	complains ipf-report "figures.json:1: request_latency: expected numbers of at most 1e+15, got $number" "and named"
+	complains ipf-report "figures.json:1: request_latency: expected numbers of at most 1e+15, got $number" "its message names $number"
 done
 figures 900 ms >figures.json
 run ipf-report --from genai-perf -f csv figures.json
@@ -51,7 +51,7 @@ run ipf-report report.json
 complains ipf-report "report.json: a JSON report without a verdict and a total" "a report without a total is named"
 printf '{"ipf":"report","version":1,"total":{}}\n' >report.json
 run ipf-report -f html report.json
-complains ipf-report "report.json: a JSON report without a verdict and a total" "and one without a verdict"
+complains ipf-report "report.json: a JSON report without a verdict and a total" "a report without a verdict is named"
 for url in 'ht tp://x' 'h ttps://x/y' '://x'; do
 	run ipf-fire -u "$url" a.sched
 	is "$status $(grep -c 'expected .*http://' "$ERR") $(grep -c redacted "$ERR")" "2 1 0" "the address \"$url\" is refused with an example"
