@@ -131,6 +131,5 @@ refused "images" 'messages: expected a recording' image
 refused "a field with the boundary" 'a field of the form contains its boundary' a --param 'x="--ipf-8d0c9f6e2b7a4153a6e0f1d47c38b95e"'
 sed '2,$s/UklGR/=klGR/g' a.trace.media >other.media
 run ipf-fire -q -m w -u "$URL" --api openai-transcriptions --no-stream -t a.trace --media other.media a.sched -o a.records --force
-status_is 0 "a media file that is not base64: the requests fail"
-ipf-collect -q a.records -o a.results
-is "$(rows | jq -sc 'map(.ok) | unique')" '[false]' "every request without a readable media file fails"
+status_is 3 "a media file that is not base64: the run ends with 3"
+contains "$(cat "$ERR")" "of the media file are not base64" "a media file that is not base64: the reason"
