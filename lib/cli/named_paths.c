@@ -125,12 +125,14 @@ static int add_parts(struct named_paths *paths, const struct named_path *by, con
 	return 0;
 }
 
-static int add_beside(struct named_paths *paths, const struct named_path *by, struct ipf_error *err)
+/* Beside a device or a pipe, a file counts only if it exists: no program makes one there. */
+static int add_beside(struct named_paths *paths, const struct named_path *by, bool regular, struct ipf_error *err)
 {
 	struct named_file file = {.by = *by, .beside = true};
 	char path[PATH_MAX];
 	int len = snprintf(path, sizeof path, "%s" BESIDE, by->text);
-	if (len >= PATH_MAX || !identify((struct slice){path, (size_t)len}, &file.identity))
+	if (len >= PATH_MAX || !identify((struct slice){path, (size_t)len}, &file.identity) ||
+	    (!regular && *file.identity.missing))
 		return 0;
 	return add_file(paths, &file, err);
 }
@@ -144,9 +146,10 @@ int named_paths_add(struct named_paths *paths, const struct named_path *by, stru
 		return add_parts(paths, by, ":=,", ":=,", err);
 	if (by->role == PATH_READ_BEHIND)
 		return add_parts(paths, by, ":", ",", err);
-	if (identify(slice_of(by->text), &file.identity) && add_file(paths, &file, err) < 0)
+	bool regular = identify(slice_of(by->text), &file.identity);
+	if (regular && add_file(paths, &file, err) < 0)
 		return -1;
-	return add_beside(paths, by, err);
+	return add_beside(paths, by, regular, err);
 }
 
 int named_paths_add_standard_input(struct named_paths *paths, struct ipf_error *err)

@@ -62,6 +62,13 @@ run ipf-prep synthetic -n 2 --media pictures.media -o pictures
 status_is 0 "the media file may have its usual name"
 run ipf-prep synthetic -n 2 --like later -o later
 is "$status $(ls later 2>/dev/null)" "1 " "an input that does not exist yet is not made by -o"
+# A device is neither destroyed nor made: it may be both.
+run ipf-report -q -o /dev/null /dev/null
+is "$status $(cat "$ERR")" "3 ipf-report: /dev/null: empty: expected an ipf results stream" "a device may be input and output"
+run ipf-prep trace chat.trace --media /dev/null -q -o /dev/null
+is "$status $(cat "$ERR")" "0 " "a device may be two outputs"
+cp chat.trace null.media
+kept "-o over the media beside a pipe" null.media ipf-prep trace <(cat chat.trace) --media null.media -o null.media
 
 # ---- spellings of one file -----------------------------------------------------------------------------------------
 
