@@ -30,23 +30,29 @@ static bool is_below(const char *path, const char *folder)
 	return below;
 }
 
-int media_store_keep(const char *folder, const char *output, struct ipf_error *err)
+/* A stream or a media file, as it is or compressed, or nothing yet. */
+static bool is_ours(const char *path)
 {
-	char head[64];
-	struct stat info;
-	if (!folder || !output || stat(output, &info) < 0 || !S_ISREG(info.st_mode) || !is_below(output, folder))
-		return 0;
-	int fd = open(output, O_RDONLY | O_CLOEXEC);
-	ssize_t len = fd < 0 ? 0 : read(fd, head, sizeof head);
+	static const char head[] = "{\"ipf\":\"", compressed[] = "\x28\xb5\x2f\xfd";
+	char found[sizeof head];
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t len = fd < 0 ? -1 : read(fd, found, sizeof found);
 	if (fd >= 0)
 		close(fd);
-	const char *type = len > 0 ? media_facts((struct slice){head, (size_t)len}, info.st_size).type : NULL;
-	return type ? ipf_error_set(
-					  err, IPF_USAGE,
-					  "the output \"%s\" has content of the type %s, below the folder of the data (--media-root); "
-					  "choose another file",
-					  output, type)
-	            : 0;
+	return len == 0 || (len >= (ssize_t)sizeof head - 1 && memcmp(found, head, sizeof head - 1) == 0) ||
+	       (len >= (ssize_t)sizeof compressed - 1 && memcmp(found, compressed, sizeof compressed - 1) == 0);
+}
+
+int media_store_keep(const char *folder, const char *output, struct ipf_error *err)
+{
+	struct stat info;
+	if (!folder || !output || stat(output, &info) < 0 || !S_ISREG(info.st_mode) || !is_below(output, folder) ||
+	    is_ours(output))
+		return 0;
+	return ipf_error_set(err, IPF_USAGE,
+	                     "the output \"%s\" exists below the folder of the data (--media-root) and is no trace or media "
+	                     "file, so a record may name it; choose another file",
+	                     output);
 }
 
 void media_store_begin(struct media_store *s)

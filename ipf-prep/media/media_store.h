@@ -33,8 +33,8 @@ struct media_store {
 /* A medium is at most as large. */
 #define MEDIUM_BYTES_MAX ((size_t)256 << 20)
 
-/* Refuses an output over a medium below the folder of the data: a record may name it. NULL is fine for both. -1:
- * IPF_USAGE. */
+/* Refuses an output over a file below the folder of the data that may be a medium which a record names: one that is
+ * neither empty, nor a trace, nor a media file. NULL is fine for both. -1: IPF_USAGE. */
 int media_store_keep(const char *root, const char *output, struct ipf_error *err);
 
 void media_store_init(struct media_store *store, const struct media_options *options, uint64_t seed);

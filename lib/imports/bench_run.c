@@ -27,7 +27,7 @@ static int read_number(struct import *in, double *value, struct ipf_error *err)
 	return json_pull_number(&in->json, value, err) < 0 ? -1 : 1;
 }
 
-/* "inf" or Infinity, "trace" for a replay, or a number. */
+/* "inf" or Infinity (NAN), "trace" for a replay, or a number. */
 static int read_rate(struct import *in, struct bench_run *run, struct ipf_error *err)
 {
 	int type = json_pull_type(&in->json, err);
@@ -87,7 +87,7 @@ static const char *kind_of(const struct bench_run *run)
 {
 	if (run->replay)
 		return "replay";
-	if (run->rate > 0 && isfinite(run->rate))
+	if (run->rate > 0)
 		return isnan(run->burstiness) || run->burstiness == 1 ? "poisson" : "gamma";
 	return run->slots > 0 ? "closed" : "burst";
 }
@@ -100,7 +100,7 @@ static int put_figures(struct import *in, int stage, struct bench_run *run, stru
 	run->figures.ok = import_count(run->completed);
 	run->figures.failed = import_count(run->failed);
 	run->figures.window_s = run->duration;
-	run->figures.offered = run->rate > 0 && isfinite(run->rate) ? run->rate : NAN;
+	run->figures.offered = run->rate > 0 ? run->rate : NAN;
 	*figures = run->figures;
 	import_lasted(in, run->duration);
 	return 0;

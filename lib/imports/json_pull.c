@@ -279,12 +279,26 @@ static bool is_not_json(struct slice token)
 	return slice_is(token, "NaN") || slice_is(token, "Infinity") || slice_is(token, "-Infinity");
 }
 
+/* Larger numbers would become infinite in other units, sums and squares. */
+static int check_number(struct json_pull *p, struct ipf_error *err)
+{
+	const struct slice token = buffer_all(&p->token);
+	if (token.len <= 30 && !memchr(token.data, 'e', token.len) && !memchr(token.data, 'E', token.len))
+		return 0;
+	return fabs(strtod(token.data, NULL)) <= JSON_PULL_NUMBER_MOST
+	           ? 0
+	           : json_pull_wrong(p, err, "expected a number of at most %g, got %s", JSON_PULL_NUMBER_MOST,
+	                             shown_slice(token).text);
+}
+
 static int take_scalar_into(struct json_pull *p, struct buffer *to, struct ipf_error *err)
 {
 	if (take_scalar(p, err) < 0)
 		return -1;
 	if (to && is_not_json(buffer_all(&p->token)))
 		buffer_text(to, "null");
+	else if (to && check_number(p, err) < 0)
+		return -1;
 	else
 		keep(to, p->token.data, p->token.data + p->token.len);
 	return check_size(p, to, err);
@@ -350,18 +364,14 @@ int json_pull_number(struct json_pull *p, double *value, struct ipf_error *err)
 	if (take_scalar(p, err) < 0)
 		return -1;
 	struct slice token = buffer_all(&p->token);
-	if (slice_is(token, "null") || slice_is(token, "NaN"))
+	if (slice_is(token, "null") || is_not_json(token))
 		return 0;
-	if (is_not_json(token)) {
-		*value = token.data[0] == '-' ? -INFINITY : INFINITY;
-		return 0;
-	}
 	/* strtod knows more forms than JSON: hexadecimal, "inf" */
 	char *after;
 	*value = strtod(token.data, &after);
-	if (*after || strpbrk(token.data, "xXnN") || !isfinite(*value))
+	if (*after || strpbrk(token.data, "xXnN"))
 		return json_pull_wrong(p, err, "expected a number, got %s", shown_slice(token).text);
-	return 0;
+	return check_number(p, err);
 }
 
 int json_pull_member(struct json_pull *p, struct slice *key, struct ipf_error *err)

@@ -27,6 +27,7 @@ enum {
 	JSON_PULL_PATH = 6,             /* messages have so much of the way to a member */
 	JSON_PULL_VALUE_MOST = 16 << 20 /* bytes of a value kept whole */
 };
+#define JSON_PULL_NUMBER_MOST 1e30 /* the sums and squares of such numbers are finite, in any unit */
 
 struct json_pull {
 	struct stream_reader *input;
@@ -58,7 +59,7 @@ int json_pull_member(struct json_pull *p, struct slice *key, struct ipf_error *e
 int json_pull_element(struct json_pull *p, struct ipf_error *err); /* the same inside a list */
 
 int json_pull_skip(struct json_pull *p, struct ipf_error *err);
-/* A number, also an infinite one; null and NaN are NAN. -1: another value. */
+/* A number; null, NaN and the infinite ones are NAN. -1: another value, or more than JSON_PULL_NUMBER_MOST. */
 int json_pull_number(struct json_pull *p, double *value, struct ipf_error *err);
 /* Replaces `raw` by the value's JSON, with null for numbers that JSON does not have. -1: it is longer than
  * JSON_PULL_VALUE_MOST, or no JSON. */

@@ -91,6 +91,12 @@ printf '{"messages":[{"role":"user","content":[{"type":"image_url","image_url":{
 kept "the trace over a picture below --media-root" here/one.png ipf-prep jsonl here/pictures.jsonl --media-root here -o here/one.png
 kept "the trace over a picture beside the data" here/one.png ipf-prep jsonl here/pictures.jsonl -o folder/here/one.png
 kept "the media file over a picture" here/one.png ipf-prep jsonl here/pictures.jsonl --media here/one.png -o new
+printf '\0\0\0\30ftypsome new kind of picture' >here/one.new
+kept "the trace over a medium of an unknown kind" here/one.new ipf-prep jsonl here/pictures.jsonl --media-root here -o here/one.new
+: >here/empty.trace.zst
+run ipf-prep jsonl here/pictures.jsonl -o here/empty.trace.zst
+run ipf-prep jsonl here/pictures.jsonl -o here/empty.trace.zst
+status_is 0 "a compressed trace beside its pictures is written again"
 run ipf-prep jsonl here/pictures.jsonl -o here/pictures.trace
 run ipf-prep jsonl here/pictures.jsonl -o here/pictures.trace
 status_is 0 "a trace beside its pictures is written again"

@@ -35,7 +35,7 @@ static void json_is_read_in_order(void **state)
 	struct ipf_error err = {0};
 	struct slice key;
 	struct buffer raw = {0};
-	const double expected[] = {1, -2500, NAN, NAN, INFINITY};
+	const double expected[] = {1, -2500, NAN, NAN, NAN};
 	double value;
 	json_pull_init(&p, input);
 	assert_int_equal(json_pull_document(&p, &err), 1);
