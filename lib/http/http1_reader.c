@@ -91,15 +91,17 @@ static bool may_be_status_line(size_t before, const char *text, size_t len)
 /* The same for a request line: it begins with a method, in capital letters, or is empty. */
 static bool may_be_request_line(struct slice before, const char *text, size_t len)
 {
+	const char first = before.len ? before.data[0] : len ? *text : '\0';
 	if (before.len && memchr(before.data, ' ', before.len))
 		return true;
 	for (size_t i = 0; i < len; i++) {
+		const size_t at = before.len + i;
+		if (first == '\n' || (first == '\r' && at == 1))
+			return text[i] == '\n';
 		if (text[i] == ' ')
-			return before.len + i > 0;
-		if (before.len + i == 0 && (text[i] == '\r' || text[i] == '\n'))
-			return true;
-		if (before.len + i >= METHOD_MOST || !((text[i] >= 'A' && text[i] <= 'Z') || text[i] == '-'))
-			return before.len + i == 1 && text[i] == '\n';
+			return at > 0;
+		if (at >= METHOD_MOST || !((text[i] >= 'A' && text[i] <= 'Z') || text[i] == '-' || (text[i] == '\r' && at == 0)))
+			return false;
 	}
 	return true;
 }
