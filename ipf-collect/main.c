@@ -9,6 +9,7 @@
 #include "explain.h"
 #include "gpu/accelerators.h"
 #include "header_field.h"
+#include "http/tls_files.h"
 #include "safe_text.h"
 #include "series/series.h"
 
@@ -239,7 +240,7 @@ int main(int argc, char **argv)
 		return program_misuse(&program, &err);
 	}
 	options.publish.push.every_ns = options.every_ns;
-	if (publish_check(&options.publish, &err) < 0)
+	if (publish_check(&options.publish, &err) < 0 || tls_files_check(options.scrape.cacert, NULL, NULL, &err) < 0)
 		return err.kind == IPF_USAGE ? program_misuse(&program, &err) : ipf_error_report(&err, stderr, program.name);
 	if (options.explain && options.check) {
 		ipf_error_set(&err, IPF_USAGE, "--check cannot be combined with --explain");

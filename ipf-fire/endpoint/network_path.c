@@ -1,6 +1,6 @@
 #include "endpoint/network_path.h"
 
-#include "endpoint/tls_files.h"
+#include "http/tls_files.h"
 #include "http/authorities.h"
 
 #include <arpa/inet.h>

@@ -4,6 +4,7 @@
 #include "cli/text_output.h"
 #include "run/host.h"
 #include "version.h"
+#include "whole_file.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -76,11 +77,13 @@ int calibration_load(const char *path, const char *timestamps, json_t **calibrat
 	*why = "";
 	if (!path || !strcmp(path, "none"))
 		return 0;
-	FILE *file = fopen(path, "re");
-	if (!file)
-		return ipf_error_errno(err, errno, path, "cannot open");
-	json_t *c = json_loadf(file, 0, NULL);
-	fclose(file);
+	struct buffer text = {0};
+	if (whole_file_read(path, (struct whole_file){"a calibration as --calibrate saves it", (size_t)1 << 20}, &text, err) < 0) {
+		buffer_release(&text);
+		return -1;
+	}
+	json_t *c = json_loadb(text.len ? text.data : "", text.len, 0, NULL);
+	buffer_release(&text);
 	if (!has_text(c, "ipf", "calibration")) {
 		json_decref(c);
 		return ipf_error_at(err, IPF_INPUT, path, 0, "expected a calibration as --calibrate saves it");

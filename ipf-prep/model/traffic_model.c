@@ -1,6 +1,7 @@
 #include "model/traffic_model.h"
 
 #include "json/jout.h"
+#include "json/json_tree.h"
 #include "safe_text.h"
 #include "stream/stream.h"
 
@@ -222,7 +223,7 @@ int traffic_model_parse(struct traffic_model **made, const char *path, struct sl
 	json_error_t wrong;
 	if (text.len > FILE_MOST)
 		return ipf_error_at(err, IPF_INPUT, path, 0, "not a traffic model: it has more than %zu MB", FILE_MOST >> 20);
-	json_t *map = json_loadb(text.data ? text.data : "", text.len, JSON_REJECT_DUPLICATES, &wrong);
+	json_t *map = json_tree_load(text, FILE_MOST, JSON_REJECT_DUPLICATES, &wrong);
 	if (!map)
 		return ipf_error_at(err, IPF_INPUT, path, wrong.line > 0 ? wrong.line : 0, "not a traffic model: %.200s",
 		                    wrong.text);

@@ -1,5 +1,6 @@
 #include "commands/read_why.h"
 
+#include "json/json_tree.h"
 #include "stream/stream.h"
 
 #include <string.h>
@@ -37,7 +38,7 @@ int read_why(json_t **why, const char *path, const struct run_data *run, struct 
 	if (result == 0 && text.len > FILE_MOST)
 		result = ipf_error_at(err, IPF_INPUT, path, 0, "expected the output of ipf-twin why: it has more than %zu MiB",
 		                      FILE_MOST >> 20);
-	if (result == 0 && !(file = json_loadb(text.data ? text.data : "", text.len, 0, &wrong)))
+	if (result == 0 && !(file = json_tree_load(buffer_all(&text), FILE_MOST, 0, &wrong)))
 		result = ipf_error_at(err, IPF_INPUT, path, wrong.line > 0 ? wrong.line : 0, "not JSON: %s", wrong.text);
 	if (result == 0 && (result = check(file, path, run, err)) == 0)
 		*why = json_incref(json_object_get(file, "why"));

@@ -5,6 +5,7 @@
 #include "commands/write_report.h"
 #include "formats/formats_for_people.h"
 #include "imports/import.h"
+#include "json/json_tree.h"
 #include "memory.h"
 #include "safe_text.h"
 #include "stream/stream.h"
@@ -14,7 +15,7 @@
 #include <sys/stat.h>
 
 enum { HEAD_BYTES = 65536 };
-#define REPORT_MOST ((size_t)64 << 20) /* bytes of JSON, whose tree takes many times as much memory */
+#define REPORT_MOST ((size_t)64 << 20) /* bytes of JSON */
 
 /* Whether a JSON text says it is a report: {"ipf": "report", …}, or the same member further on, as after jq -S. */
 static bool says_report(const char *text)
@@ -59,10 +60,15 @@ static int too_long(const char *path, size_t most, struct ipf_error *err)
 	                    "expected a JSON report of at most %zu MiB; --max-line allows longer ones", most >> 20);
 }
 
+static size_t report_most(void)
+{
+	return stream_line_limit() ? stream_line_limit() : REPORT_MOST;
+}
+
 /* The whole text of a report; an empty one: it is none. */
 static int read_text(const char *path, struct buffer *text, struct ipf_error *err)
 {
-	const size_t most = stream_line_limit() ? stream_line_limit() : REPORT_MOST;
+	const size_t most = report_most();
 	struct stream_reader *input;
 	struct ipf_error why = {0};
 	struct slice part;
@@ -92,11 +98,11 @@ int saved_report_read(const struct operands *operands, json_t **report, struct i
 		return 0;
 	int found = read_text(operands->items[0], &text, err);
 	if (found == 0 && text.len) {
-		*report = json_loadb(text.data, text.len, JSON_REJECT_DUPLICATES, &wrong);
+		*report = json_tree_load(buffer_all(&text), report_most(), JSON_REJECT_DUPLICATES, &wrong);
 		found = *report ? strcmp(words_at(*report, "ipf"), "report") == 0 : -1;
 		if (found < 0)
 			memory_ran_out() ? ipf_error_memory(err)
-							 : ipf_error_at(err, IPF_INPUT, operands->items[0], (int64_t)wrong.line,
+							 : ipf_error_at(err, IPF_INPUT, operands->items[0], wrong.line > 0 ? wrong.line : 0,
 			                                "a cut or damaged JSON report: %s", shown(wrong.text).text);
 	}
 	buffer_release(&text);

@@ -1,8 +1,9 @@
 #include "twin/twin.h"
 
+#include "json/json_tree.h"
 #include "safe_text.h"
+#include "whole_file.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -273,23 +274,21 @@ static int read_members(struct twin *twin, const json_t *file, struct ipf_error 
 	return 0;
 }
 
+#define TWIN_MOST ((size_t)16 << 20) /* bytes */
+
 int twin_read(struct twin *twin, const char *path, struct ipf_error *err)
 {
 	json_error_t why;
+	struct buffer text = {0};
 	twin_init(twin);
-	FILE *stream = fopen(path, "re");
-	if (!stream)
-		return ipf_error_errno(err, errno, path, "cannot open");
-	errno = 0;
-	json_t *file = json_loadf(stream, JSON_REJECT_DUPLICATES, &why);
-	const int failed = ferror(stream) ? errno : 0;
-	fclose(stream);
-	if (failed) {
-		json_decref(file);
-		return ipf_error_errno(err, failed, path, "cannot read");
+	if (whole_file_read(path, (struct whole_file){"a twin of ipf-twin fit", TWIN_MOST}, &text, err) < 0) {
+		buffer_release(&text);
+		return -1;
 	}
+	json_t *file = json_tree_load(buffer_all(&text), TWIN_MOST, JSON_REJECT_DUPLICATES, &why);
+	buffer_release(&text);
 	int result = file ? read_members(twin, file, err)
-	                  : ipf_error_set(err, IPF_INPUT, "line %d: not JSON: %s", why.line, why.text);
+	                  : ipf_error_at(err, IPF_INPUT, path, why.line > 0 ? why.line : 0, "not JSON: %s", why.text);
 	json_decref(file);
 	if (result < 0) {
 		ipf_error_place(err, path, 0);

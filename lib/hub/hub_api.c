@@ -1,6 +1,7 @@
 #include "hub/hub_api.h"
 
 #include "hub/download.h"
+#include "json/json_tree.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -28,6 +29,7 @@ void hub_escape(struct buffer *url, const char *text)
 static json_t *ask(const struct hub_settings *s, const struct buffer *url, struct ipf_error *err)
 {
 	struct stat st;
+	json_error_t why;
 	json_t *answer = NULL;
 	int fd = url->failed ? -1 : memfd_create("answer", MFD_CLOEXEC);
 	if (fd < 0) {
@@ -38,7 +40,7 @@ static json_t *ask(const struct hub_settings *s, const struct buffer *url, struc
 	if (download_run(&d, err) == 0 && fstat(fd, &st) == 0) {
 		char *text = st.st_size > 0 ? mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
 		if (text != MAP_FAILED) {
-			answer = json_loadb(text, (size_t)st.st_size, 0, NULL);
+			answer = json_tree_load((struct slice){text, (size_t)st.st_size}, ANSWER_MAX, 0, &why);
 			munmap(text, (size_t)st.st_size);
 		}
 		if (!answer)

@@ -215,7 +215,7 @@ int import_value(struct import *in, struct buffer *raw, struct jdoc *doc, struct
 
 void import_fact(json_t *to, const char *key, struct slice text)
 {
-	json_t *value = text.data ? json_loadb(text.data, text.len, JSON_DECODE_ANY, NULL) : NULL;
+	json_t *value = text.len && *text.data == '"' ? json_loadb(text.data, text.len, JSON_DECODE_ANY, NULL) : NULL;
 	if (json_is_string(value) && json_string_length(value) > 0)
 		json_object_set(to, key, value);
 	json_decref(value);

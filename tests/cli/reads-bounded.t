@@ -61,14 +61,19 @@ bounded "rates on one line are refused" "expected" bash -c 'exec ipf-sched rates
 # ---- every option, every operand -----------------------------------------------------------------------------------
 
 unbounded=
+# JSON with little text for much memory, on descriptor 9
+endless() { printf '{"ipf":"report","version":1,"x":['; yes '[],' | tr -d '\n'; }
 ends() { # COMMAND…: any status but a signal's, without running out of memory
-	(ulimit -v 2500000 && exec timeout 120 "$@") >"$OUT" 2>"$ERR" </dev/null
+	(ulimit -v 2500000 && exec timeout 120 "$@") >"$OUT" 2>"$ERR" </dev/null 9< <(endless 2>/dev/null)
 	local got=$?
 	[ $got -lt 124 ] && ! grep -q "out of memory\|Cannot allocate" "$ERR" || unbounded+=" $*: $got;"
 }
 reads_to_a_limit() { # OPTION ARGUMENT
 	case $1 in --output | --records | --report | --plots | --media) return ;; esac
-	! takes_file "$1" "$2" || ends "${command[@]}" "${words[@]}" "$1=/dev/zero"
+	takes_file "$1" "$2" || return
+	ends "${command[@]}" "${words[@]}" "$1=/dev/zero"
+	case $1 in --cacert | --cert | --key | --twin | --why | --model) ;; *) [ -n "${IPF_LONG:-}" ] || return ;; esac
+	ends "${command[@]}" "${words[@]}" "$1=/dev/fd/9"
 }
 each_option reads_to_a_limit
 at_least "$options_tried" 200 "the options of all programs are tried"
@@ -80,5 +85,6 @@ for command in "ipf-prep stat" "ipf-prep fit trace" "ipf-prep tokenize -t approx
 	ipf-collect ipf-report "ipf-report compare" "ipf-report export csv" "ipf-report certificate" "ipf-twin fit" "ipf-twin predict"; do
 	read -ra words <<<"$command"
 	ends "${words[@]}" /dev/zero
+	[ -z "${IPF_LONG:-}" ] || ends "${words[@]}" /dev/fd/9
 done
 is "$unbounded" "" "every operand is read up to a limit"

@@ -186,7 +186,7 @@ contains "$(unknown lengths.results)" "the lengths of prompts and answers, which
 # ---- wrong files ------------------------------------------------------------------------------------------------------
 run "$BIN/ipf-twin" why -q trace ramp.results
 status_is 3 "ipf-twin why refuses a file that is no twin"
-complains ipf-twin "trace: line 2: not JSON" "ipf-twin names the line"
+complains ipf-twin "trace:2: not JSON" "ipf-twin names the line"
 refused() { # FILE STATUS TEXT NAME
 	run "$report" -q --section verdict --why "$1" ramp.results
 	status_is "$2" "ipf-report --why refuses $4"

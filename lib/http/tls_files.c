@@ -1,29 +1,35 @@
-#include "endpoint/tls_files.h"
+#include "http/tls_files.h"
 
-#include <errno.h>
+#include "whole_file.h"
+
 #include <openssl/err.h>
 #include <openssl/pem.h>
 #include <stdbool.h>
 
-static FILE *open_file(const char *path, struct ipf_error *err)
+#define FILE_MOST ((size_t)16 << 20)
+
+/* OpenSSL itself reads without an end; NULL: err is set. */
+static BIO *read_pem(const char *path, const char *expected, struct buffer *text, struct ipf_error *err)
 {
-	FILE *file = fopen(path, "re");
-	if (!file)
-		ipf_error_errno(err, errno, path, "cannot open");
-	return file;
+	BIO *pem = NULL;
+	if (whole_file_read(path, (struct whole_file){expected, FILE_MOST}, text, err) == 0 &&
+	    !(pem = BIO_new_mem_buf(text->len ? text->data : "", (int)text->len)))
+		ipf_error_memory(err);
+	return pem;
 }
 
 /* The first certificate of the file. */
 static int read_certificate(const char *path, const char *option, X509 **certificate, struct ipf_error *err)
 {
-	FILE *file = open_file(path, err);
-	if (!file)
-		return -1;
-	*certificate = PEM_read_X509_AUX(file, NULL, NULL, NULL);
-	fclose(file);
+	struct buffer text = {0};
+	BIO *pem = read_pem(path, "certificates", &text, err);
+	*certificate = pem ? PEM_read_bio_X509_AUX(pem, NULL, NULL, NULL) : NULL;
+	BIO_free(pem);
+	buffer_release(&text);
 	ERR_clear_error();
-	return *certificate ? 0
-	                    : ipf_error_at(err, IPF_USAGE, path, 0, "%s: the file contains no certificate (PEM)", option);
+	if (*certificate || !pem)
+		return pem ? 0 : -1;
+	return ipf_error_at(err, IPF_USAGE, path, 0, "%s: the file contains no certificate (PEM)", option);
 }
 
 /* Without this callback OpenSSL would ask for the pass phrase on the terminal. */
@@ -37,13 +43,15 @@ static int refuse_pass_phrase(char *buffer, int size, int writing, void *asked)
 static int check_key(const char *path, const X509 *certificate, struct ipf_error *err)
 {
 	bool asked = false;
-	FILE *file = open_file(path, err);
-	if (!file)
-		return -1;
-	EVP_PKEY *key = PEM_read_PrivateKey(file, NULL, refuse_pass_phrase, &asked);
-	fclose(file);
+	struct buffer text = {0};
+	BIO *pem = read_pem(path, "a private key", &text, err);
+	EVP_PKEY *key = pem ? PEM_read_bio_PrivateKey(pem, NULL, refuse_pass_phrase, &asked) : NULL;
+	BIO_free(pem);
+	buffer_release(&text);
 	int result = 0;
-	if (!key)
+	if (!pem)
+		result = -1;
+	else if (!key)
 		result = ipf_error_at(err, IPF_USAGE, path, 0,
 		                      asked ? "--key: the key has a pass phrase, which is not supported"
 		                            : "--key: the file contains no private key (PEM)");
