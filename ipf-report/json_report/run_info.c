@@ -183,6 +183,13 @@ static json_t *group_counts(const struct run_data *run)
 	return NULL;
 }
 
+/* A sum of counts of trailers, which anyone may have written: at most the largest number. */
+static json_int_t add(json_int_t a, json_int_t b)
+{
+	json_int_t sum;
+	return __builtin_add_overflow(a, b, &sum) ? (b > 0 ? INT64_MAX : INT64_MIN) : sum;
+}
+
 /* Adds the counts of a map to those of another. */
 static void add_counts(json_t *to, json_t *from)
 {
@@ -192,7 +199,7 @@ static void add_counts(json_t *to, json_t *from)
 	{
 		json_t *now = json_object_get(to, name);
 		if (json_is_integer(value))
-			json_object_set_new(to, name, json_integer(json_integer_value(now) + json_integer_value(value)));
+			json_object_set_new(to, name, json_integer(add(json_integer_value(now), json_integer_value(value))));
 		else if (json_is_object(value) && (now || json_object_set_new(to, name, json_object()) == 0))
 			add_counts(json_object_get(to, name), value);
 	}
@@ -220,7 +227,7 @@ static json_t *cut_sessions(const struct run_data *run)
 	size_t k;
 	for (int i = 0; i < run->part_count; i++)
 		json_array_foreach(json_object_get(run->parts[i].trailer, "from"), k, entry)
-			sum += json_integer_value(json_object_get(entry, "cut_sessions"));
+			sum = add(sum, json_integer_value(json_object_get(entry, "cut_sessions")));
 	return sum > 0 ? json_integer(sum) : NULL;
 }
 

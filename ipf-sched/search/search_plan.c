@@ -289,10 +289,13 @@ static bool is_known(const struct search_plan *plan, const struct seen *seen, co
 }
 
 /* With a fixed length. */
-static void plan_fixed(const struct search_plan *plan, const struct search_trials *tried, struct search_step *step)
+static void plan_fixed(const struct search_plan *plan, const struct search_trials *tried, const struct seen *seen,
+                       struct search_step *step)
 {
 	int64_t least = full_ns(plan, tried, step->load);
 
+	if (seen->left_out >= LEFT_OUT_MOST && 2 * seen->left_out >= tried->count)
+		step->what = SEARCH_ANSWER;
 	step->for_ns = plan->for_ns;
 	if (plan->for_ns != IPF_ABSENT && !plan->whole && least > plan->for_ns)
 		step->for_ns = least;
@@ -358,7 +361,7 @@ int search_plan_next(const struct search_plan *plan, const struct search_trials 
 	if (is_known(plan, &seen, &step->answer) || tried->count >= plan->most)
 		step->what = SEARCH_ANSWER;
 	else if (plan->time_ns == IPF_ABSENT)
-		plan_fixed(plan, tried, step);
+		plan_fixed(plan, tried, &seen, step);
 	else
 		plan_timed(plan, tried, &seen, step);
 	step->load = four_digits(step->load);

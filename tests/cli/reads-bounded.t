@@ -72,7 +72,6 @@ reads_to_a_limit() { # OPTION ARGUMENT
 	case $1 in --output | --records | --report | --plots | --media) return ;; esac
 	takes_file "$1" "$2" || return
 	ends "${command[@]}" "${words[@]}" "$1=/dev/zero"
-	case $1 in --cacert | --cert | --key | --twin | --why | --model) ;; *) [ -n "${IPF_LONG:-}" ] || return ;; esac
 	ends "${command[@]}" "${words[@]}" "$1=/dev/fd/9"
 }
 each_option reads_to_a_limit
@@ -80,7 +79,10 @@ at_least "$options_tried" 200 "the options of all programs are tried"
 is "$unbounded" "" "every option's file is read up to a limit"
 
 unbounded=
-for source in $(ipf-prep --list | awk '$1 ~ /^[a-z]/ { print $1 }'); do ends ipf-prep "$source" /dev/zero; done
+for source in $(ipf-prep --list | awk '$1 ~ /^[a-z]/ { print $1 }'); do
+	ends ipf-prep "$source" /dev/zero
+	[ -z "${IPF_LONG:-}" ] || ends ipf-prep "$source" /dev/fd/9 # minutes
+done
 for command in "ipf-prep stat" "ipf-prep fit trace" "ipf-prep tokenize -t approx" "ipf-prep anonymize trace" "ipf-sched stat" ipf-fire \
 	ipf-collect ipf-report "ipf-report compare" "ipf-report export csv" "ipf-report certificate" "ipf-twin fit" "ipf-twin predict"; do
 	read -ra words <<<"$command"

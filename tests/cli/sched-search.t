@@ -94,6 +94,23 @@ matches "$(cat "$OUT")" '; a queue exceeds a limit of 20 s only in a long stage'
 answer_of search:slo=p90:e2e=2s,time=5m,low=50,high=90
 matches "$(cat "$OUT")" '^at least 90 requests/s meet p90 E2E < 2 s \([0-9.]+ ms\), and high= asks for no more' "the upper bound is all that is asked"
 
+# A client that is late in every stage: its stages are repeated, but not until `most`.
+for length in for=4s n=200 time=3m; do
+	rm -f run*.results
+	n=0
+	set -- search:slo=p90:ttft=150ms,low=10,high=1000,$length
+	while run ipf-sched "$@" -q -o next.sched && [ "$status" = 0 ] && [ "$n" -lt 40 ]; do
+		n=$((n + 1))
+		queue_model next.sched run.results
+		body run.results | jq -c '.lag_ns = 2e8 | .client_lag_ns = 2e8 | .start_ns += 2e8 | .end_ns += 2e8' >rows
+		seal run.results rows >run$n.results
+		set -- "$@" -r run$n.results
+	done
+	is "$status" 10 "$length: a search whose client is always late ends"
+	between "$n" 4 5 "$length: it ends after four stages that do not count"
+	contains "$(cat "$OUT")" "the client was late in 4 stages, which do not count" "$length: the answer names the client"
+done
+
 # An objective on each request counts at 99 %. A server failing at the first stage fails at any load, and each of two goals is named.
 run ipf-sched search:slo=ttft=1s --seed 1 -o next.sched
 contains "$(cat "$ERR")" "until one misses p99 TTFT < 1 s" "an objective on each request is one on the p99"
