@@ -12,7 +12,8 @@
 bool source_operands_is_source(const char *name)
 {
 	struct ipf_error err = {0};
-	return strcmp(name, "auto") == 0 || source_find(name, &err) || err.kind == IPF_INPUT; /* a wrong description */
+	/* also a description that is wrong or cannot be read */
+	return strcmp(name, "auto") == 0 || source_find(name, &err) || err.kind == IPF_INPUT || err.kind == IPF_SYSTEM;
 }
 
 /* Does it begin as a trace of ours? Errors are for the reader coming after. */

@@ -4,7 +4,8 @@
 #     once 0 ipf-sched stat "$PWD/chat.sched"    # 0: the status when nothing fails
 #
 # Kinds of calls: IPF_KINDS, by default all. One of every IPF_STEP calls (1: all), beginning with IPF_FROM (1);
-# allocations are many, so one of every IPF_STEP * IPF_STEP_MEMORY (1).
+# allocations are many, so one of every IPF_STEP * IPF_STEP_MEMORY (1). IPF_PART=2/4: the second quarter of the commands. IPF_DONE=FILE: a list of
+# what has been tried, with the counts; a run with the same list goes on.
 # shellcheck shell=bash
 
 once_library=$BUILD/tests/fail_once.so
@@ -13,6 +14,9 @@ once_kinds=${IPF_KINDS:-allocation memory read write open access sync name close
 [ -z "${SANITIZE:-}" ] || once_kinds=${once_kinds/memory /} # the sanitizer itself ends where it gets no memory
 once_step=${IPF_STEP:-1}
 once_memory=${IPF_STEP_MEMORY:-1}
+once_part=${IPF_PART:-1/1} once_number=0
+once_parts=${once_part#*/} once_part=${once_part%/*}
+once_done=${IPF_DONE:-/dev/null}
 echo "# IPF_KINDS='$once_kinds' IPF_STEP=$once_step IPF_FROM=${IPF_FROM:-1} IPF_STEP_MEMORY=$once_memory"
 export TZ=UTC
 # Leaks are none of a failure's business; the library comes before that of the sanitizer.
@@ -23,20 +27,32 @@ FAIL_KIND=wait LD_PRELOAD=$once_library "$BIN/ipf-sched" --version >report 2>&1
 # A single call fails, or with rest=1 all further ones, too. Failures in lines matching once_known are others' to mend.
 once_known='^$'
 once_kind() { # KIND REST STATUS COMMAND…
-	local step=$once_step kind=$1 rest=$2 expected=$3 wrong total
+	local step=$once_step kind=$1 rest=$2 expected=$3 wrong total key
 	shift 3
 	[ "$kind" != allocation ] || step=$((step * once_memory))
+	key="$kind"$'\t'"$rest"$'\t'"${IPF_FROM:-1}/$step"$'\t'"${*//"$PWD"\//}"
+	[ -z "${URL:-}" ] || key=${key//"$URL"/URL}
+	total=$([ ! -e "$once_done" ] || awk -F '\t' -v key="$key" 'index($0, key "\t") == 1 { print $NF; exit }' "$once_done")
+	[ -z "$total" ] || { once_said="$once_said $kind${rest#0}=${total%% *}" && return; }
 	FAIL_KIND=$kind FAIL_FROM=${IPF_FROM:-1} FAIL_STEP=$step FAIL_REST=$rest LD_PRELOAD=$once_library "$@" >report 2>&1 </dev/null
 	wrong=$(grep -aE '^[0-9]+: ' report | grep -avE "$once_known" | head -20)
 	total=$(tail -1 report)
 	case $total in
-	*" calls, "*"; status $expected") [ -n "$wrong" ] || { once_said="$once_said $kind${rest#0}=${total%% *}" && return; } ;;
+	*" calls, "*"; status $expected")
+		if [ -z "$wrong" ]; then
+			once_said="$once_said $kind${rest#0}=${total%% *}"
+			printf '%s\t%s\n' "$key" "$total" >>"$once_done"
+			return
+		fi
+		;;
 	esac
 	not_ok "$kind (rest: $rest): $*" "$wrong" "$total"
 }
 
 once() { # STATUS COMMAND…
 	local kind before=$tap_failed
+	once_number=$((once_number + 1))
+	[ $((once_number % once_parts)) = $((once_part % once_parts)) ] || return
 	once_said=
 	tap_failed=0
 	for kind in $once_kinds; do

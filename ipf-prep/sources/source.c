@@ -5,6 +5,7 @@
 #include "sources/builtin_formats.h"
 #include "sources/layout.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,19 +64,23 @@ static const enum source_group groups[] = {EACH_FORMAT(GROUP)};
 
 /* ---- formats that files describe ---- */
 
-static int read_file_start(const char *path, size_t most, struct buffer *text)
+static int read_file_start(const char *path, size_t most, struct buffer *text, struct ipf_error *err)
 {
-	FILE *file = fopen(path, "re");
 	char block[4096];
 	size_t got;
+	FILE *file = fopen(path, "re");
 	if (!file)
-		return -1;
+		return errno == ENOENT || errno == ENOTDIR ? 0 : ipf_error_errno(err, errno, path, "cannot open");
+	errno = 0;
 	while (text->len < most && (got = fread(block, 1, sizeof block, file)) > 0)
 		buffer_append(text, block, got);
+	const int why = ferror(file) && errno != EISDIR ? errno : 0;
+	fclose(file);
 	buffer_byte(text, '\0');
 	text->len -= text->len > 0;
-	fclose(file);
-	return text->failed ? -1 : 0;
+	if (why)
+		return ipf_error_errno(err, why, path, "cannot read");
+	return text->failed ? ipf_error_memory(err) : 0;
 }
 
 /* All layouts: the built-in ones by name, with those guessed at the end, then the user's. */
@@ -124,7 +129,7 @@ static const struct source_format *load_description(const char *path, struct ipf
 	for (size_t i = builtin_count; i < layout_count; i++)
 		if (strcmp(layouts[i]->path, path) == 0)
 			return &layouts[i]->format;
-	if (read_file_start(path, DESCRIPTION_MAX + 1, &text) == 0 && text.len > 0 &&
+	if (read_file_start(path, DESCRIPTION_MAX + 1, &text, err) == 0 && text.len > 0 &&
 	    memmem(text.data, text.len, "\"prep-format\"", 13)) {
 		if (text.len > DESCRIPTION_MAX)
 			ipf_error_at(err, IPF_INPUT, path, 0, "a description of a format has at most %d bytes", DESCRIPTION_MAX);

@@ -240,7 +240,7 @@ static int read_run(struct reading *r, struct ipf_error *err)
 		const struct row *row = &r->run->rows[i];
 		struct result result;
 		if (!r->rows_only && !run_data_line(r->run, row, &result))
-			break; /* row_lines_check tells it */
+			break;
 		fine = r->rows_only ? add_measured(r, row) : add_row(r, row, &result);
 	}
 	if (r->tree_tokens > 0) {
@@ -249,7 +249,9 @@ static int read_run(struct reading *r, struct ipf_error *err)
 	}
 	event_times_release(&r->times);
 	event_times_release(&r->tokens);
-	int result = !fine ? ipf_error_memory(err) : check(r, err) < 0 ? -1 : sort(d, err);
+	int result = !fine ? ipf_error_memory(err) : r->rows_only ? 0 : row_lines_check(r->run->lines, err);
+	if (result == 0)
+		result = check(r, err) < 0 ? -1 : sort(d, err);
 	if (result < 0)
 		twin_data_release(d);
 	return result;

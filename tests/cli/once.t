@@ -32,3 +32,7 @@ once_kinds="stat write" # a picture not drawn, and nothing said
 once 0 ipf-sched stat --plot rate.svg "$PWD/chat.sched"
 once_kinds="write" # a request the kernel refuses to send, though the connection stays: it must not wait for an answer
 FAIL_LOOSE=1 once 0 ipf-fire -q -m sim -u "$URL" -t "$PWD/short.trace" "$PWD/short.sched"
+once_kinds=allocation # libarchive ends the program itself where it gets no memory, as ipf-prep(1) says
+once_step=41
+once_known='said: Fatal Internal Error in libarchive: Out of memory|: signal 11, no trailer, .*at [^ ]*/lib(archive|lzma)\.so'
+once 0 ipf-prep jsonl --reproducible -q "$PWD/some.zip"

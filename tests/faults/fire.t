@@ -13,5 +13,3 @@ once 0 ipf-fire -q -m sim -u "$URL" -t "$PWD/short.trace" "$PWD/short.sched" --w
 once 0 ipf-fire --list-apis
 once_known='^$'
 unset FAIL_LOOSE
-twin twin.json step_base_ns=1000000 step_per_sequence_ns=1000 prefix_cache=1
-once 0 ipf-twin predict -q "$PWD/twin.json" "$PWD/short.sched" -t "$PWD/short.trace" --cancel 50%@1ms --replicas 2 --reproducible -o out.records

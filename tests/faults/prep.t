@@ -5,6 +5,7 @@
 . "$TESTS/once.sh"
 
 once_inputs
+declare -A known
 once 0 ipf-prep sharegpt --reproducible -q -n 3 "$(realpath "$ROOT/examples/chat.json")" -o out.trace
 once 0 ipf-prep jsonl --reproducible -q "$PWD/some.jsonl" -o out.zst
 once 0 ipf-prep sharegpt --reproducible -q "$TESTS/data/prep/parquet/lmsys.parquet"
@@ -20,6 +21,18 @@ once 0 ipf-prep anonymize mooncake "$PWD/blocks.jsonl" -q --salt-file "$PWD/salt
 once 0 ipf-prep stat "$PWD/chat.trace"
 once 0 ipf-prep stat "$PWD/chat.trace" --against "$PWD/chat.trace"
 once 3 ipf-prep stat "$PWD/chat.sched"
+# The first case of each format in data/prep
+data=$(cd "$TESTS/data/prep" && pwd)
+while IFS='|' read -r name status arguments _; do
+	case $name in '' | '#'*) continue ;; esac
+	words=()
+	for word in $arguments; do
+		case ${#words[@]}:$word in 0:[!.]*) ;; *) [ ! -e "$data/$word" ] || word=$data/$word ;; esac
+		words+=("$word")
+	done
+	[ -n "${known[${words[0]}]:-}" ] || once "$status" ipf-prep --reproducible "${words[@]}"
+	known[${words[0]}]=1
+done <"$data/cases"
 # Some failures crash libarchive and liblzma, or end the program with a line of libarchive, which is theirs to mend.
 once_known=': signal 11, no trailer, .*at [^ ]*/lib(archive|lzma)\.so|said: Fatal Internal Error in libarchive: Out of memory'
 for packed in some.jsonl.gz some.jsonl.xz some.zip; do

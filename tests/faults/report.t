@@ -15,11 +15,16 @@ exec cat "${0%/*}/../rate.svg"
 END
 chmod +x bin/gnuplot
 PATH=$PWD/bin:$PATH
-formats=$(ipf-report --help | tr -s ' \n' '  ' | sed 's/.*; formats: //; s/ --full.*//')
-for format in $formats; do
+ipf-collect -q --events --every 1s chat.records -o events.results
+for format in text md html; do
 	once 0 ipf-report -q -f "$format" "$PWD/chat.results" -o out
 done
-ipf-collect -q --events --every 1s chat.records -o events.results
+for format in $(ipf-report export --help | sed -n '/^FORMAT: /,/^$/ { s/^FORMAT: //; p }'); do
+	once 0 ipf-report export "$format" -q "$PWD/events.results" -o out
+done
+for file in "$(cd "$TESTS/data/imports" && pwd)"/*.json*; do
+	once 0 ipf-report -q "$file"
+done
 for table in requests events windows; do
 	once 0 ipf-report export parquet -q --table $table "$PWD/events.results" -o out
 done
@@ -41,6 +46,4 @@ for format in text json; do
 done
 ipf-report -q -f json chat.results -o saved.json
 once 0 ipf-report "$PWD/saved.json"
-ipf-report export vllm-detailed -q chat.results -o vllm.json
-once 0 ipf-report "$PWD/vllm.json"
 once 3 ipf-report "$PWD/chat.trace"
