@@ -1,6 +1,7 @@
 #include "body/live_answer.h"
 
 #include "requests/call_ids.h"
+#include "stream/media_file.h"
 #include "json/jout.h"
 
 #include <jansson.h>
@@ -181,6 +182,7 @@ static void write_answer(const struct pairing *p, bool reasoning, struct buffer 
 {
 	const struct live_answer *a = p->answer;
 	struct jout w = {.out = messages, .comma = messages->len > 0};
+	const size_t from = messages->len;
 	jout_begin_map(&w);
 	jout_member_string(&w, "role", slice_of("assistant"));
 	jout_key(&w, "content");
@@ -199,6 +201,7 @@ static void write_answer(const struct pairing *p, bool reasoning, struct buffer 
 		jout_end_list(&w);
 	}
 	jout_end_map(&w);
+	media_hide_marks(messages, from);
 }
 
 /* The recorded call with this id; SIZE_MAX: it is none of those of the recorded answer. */

@@ -78,7 +78,8 @@ int calibration_load(const char *path, const char *timestamps, json_t **calibrat
 	if (!path || !strcmp(path, "none"))
 		return 0;
 	struct buffer text = {0};
-	if (whole_file_read(path, (struct whole_file){"a calibration as --calibrate saves it", (size_t)1 << 20}, &text, err) < 0) {
+	if (whole_file_read(path, (struct whole_file){"a calibration as --calibrate saves it", (size_t)1 << 20}, &text,
+	                    err) < 0) {
 		buffer_release(&text);
 		return -1;
 	}

@@ -49,10 +49,11 @@ int media_store_keep(const char *folder, const char *output, struct ipf_error *e
 	if (!folder || !output || stat(output, &info) < 0 || !S_ISREG(info.st_mode) || !is_below(output, folder) ||
 	    is_ours(output))
 		return 0;
-	return ipf_error_set(err, IPF_USAGE,
-	                     "the output \"%s\" exists below the folder of the data (--media-root) and is no trace or media "
-	                     "file, so a record may name it; choose another file",
-	                     output);
+	return ipf_error_set(
+		err, IPF_USAGE,
+		"the output \"%s\" exists below the folder of the data (--media-root) and is no trace or media "
+		"file, so a record may name it; choose another file",
+		output);
 }
 
 void media_store_begin(struct media_store *s)
@@ -368,21 +369,29 @@ static int put_place(struct media_store *s, const struct medium_place *place, st
 	return put_medium(s, place->kind, buffer_all(&s->bytes), NULL, out, err);
 }
 
+/* JSON without media. */
+static void put_text(struct buffer *out, struct slice json)
+{
+	size_t from = out->len;
+	buffer_slice(out, json);
+	media_hide_marks(out, from);
+}
+
 /* Copies a part, with its medium replaced. */
 static int put_part(struct media_store *s, jdoc_id part, struct buffer *out, struct ipf_error *err)
 {
 	struct medium_place place;
 	struct slice all = jdoc_raw(&s->doc, part);
 	if (!find_medium(&s->doc, part, &place)) {
-		buffer_slice(out, all);
+		put_text(out, all);
 		return 0;
 	}
 	struct slice medium = jdoc_raw(&s->doc, place.text);
-	buffer_append(out, all.data, (size_t)(medium.data - all.data));
+	put_text(out, (struct slice){all.data, (size_t)(medium.data - all.data)});
 	if (put_place(s, &place, out, err) < 0)
 		return -1;
 	const char *after = medium.data + medium.len;
-	buffer_append(out, after, (size_t)(all.data + all.len - after));
+	put_text(out, (struct slice){after, (size_t)(all.data + all.len - after)});
 	return out->failed ? ipf_error_memory(err) : 0;
 }
 
@@ -411,26 +420,27 @@ int media_store_parts(struct media_store *s, struct slice parts, struct jout *w,
 
 int media_store_message(struct media_store *s, struct slice message, struct jout *w, struct ipf_error *err)
 {
+	jout_value(w, (struct slice){"", 0}); /* the comma */
 	if (!memmem(message.data, message.len, "_url\"", 5) && !memmem(message.data, message.len, "\"input_audio\"", 13)) {
-		jout_value(w, message);
+		put_text(w->out, message);
 		return 0;
 	}
 	if (jdoc_parse(&s->doc, message.data, message.len, err) < 0)
 		return -1;
 	jdoc_id content = jdoc_get(&s->doc, JDOC_ROOT, "content");
 	if (jdoc_type_of(&s->doc, content) != JDOC_LIST) {
-		jout_value(w, message);
+		put_text(w->out, message);
 		return 0;
 	}
 	struct slice inner = jdoc_raw(&s->doc, content), all = jdoc_raw(&s->doc, JDOC_ROOT);
-	jout_value(w, (struct slice){all.data, (size_t)(inner.data - all.data)});
+	put_text(w->out, (struct slice){all.data, (size_t)(inner.data - all.data)});
 	struct jout parts = {.out = w->out};
 	jout_begin_list(&parts);
 	if (put_list(s, content, &parts, err) < 0)
 		return -1;
 	jout_end_list(&parts);
 	const char *after = inner.data + inner.len;
-	buffer_append(w->out, after, (size_t)(all.data + all.len - after));
+	put_text(w->out, (struct slice){after, (size_t)(all.data + all.len - after)});
 	return w->out->failed ? ipf_error_memory(err) : 0;
 }
 

@@ -301,10 +301,12 @@ static int write_parts(struct trace_renderer *r, const struct draft_message *m, 
 	    (made && media_store_make(r->media, *made, &parts, err) < 0))
 		return -1;
 	if (m->text.len) {
+		const size_t from = w->out->len;
 		jout_begin_map(&parts);
 		jout_member_string(&parts, "type", slice_of("text"));
 		jout_member_string(&parts, "text", m->text);
 		jout_end_map(&parts);
+		media_hide_marks(w->out, from);
 	}
 	jout_end_list(&parts);
 	return 0;
@@ -350,10 +352,13 @@ static int write_messages(struct trace_renderer *r, const struct draft *d, size_
 		jout_begin_map(&w);
 		jout_member_string(&w, "role", slice_of(names[m->role]));
 		jout_key(&w, "content");
-		if (!r->media || (!m->media.len && m != with_media))
+		const size_t from = w.out->len;
+		if (!r->media || (!m->media.len && m != with_media)) {
 			jout_string(&w, m->text);
-		else if (write_parts(r, m, m == with_media ? &number : NULL, &w, err) < 0)
+			media_hide_marks(w.out, from);
+		} else if (write_parts(r, m, m == with_media ? &number : NULL, &w, err) < 0) {
 			return -1;
+		}
 		jout_end_map(&w);
 	}
 	jout_end_list(&w);

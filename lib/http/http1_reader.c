@@ -100,7 +100,8 @@ static bool may_be_request_line(struct slice before, const char *text, size_t le
 			return text[i] == '\n';
 		if (text[i] == ' ')
 			return at > 0;
-		if (at >= METHOD_MOST || !((text[i] >= 'A' && text[i] <= 'Z') || text[i] == '-' || (text[i] == '\r' && at == 0)))
+		if (at >= METHOD_MOST ||
+		    !((text[i] >= 'A' && text[i] <= 'Z') || text[i] == '-' || (text[i] == '\r' && at == 0)))
 			return false;
 	}
 	return true;

@@ -9,8 +9,8 @@
 
 #include <jansson.h>
 
-/* `most`: the bytes that such a text may have; of its values there may be a sixteenth of that, so the tree takes at most
- * some 8 * `most` bytes. `flags` are jansson's. NULL: `why` has the line (-1: none) and the reason. */
+/* `most`: the bytes that such a text may have; of its values there may be a sixteenth of that, so the tree takes at
+ * most some 8 * `most` bytes. `flags` are jansson's. NULL: `why` has the line (-1: none) and the reason. */
 json_t *json_tree_load(struct slice text, size_t most, size_t flags, json_error_t *why);
 
 #endif

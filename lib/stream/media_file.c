@@ -64,6 +64,37 @@ bool media_next_mark(struct slice text, size_t from, struct media_mark *mark)
 	return false;
 }
 
+/* How many backslashes an escape needs in JSON inside JSON: one more than the quote before or behind the mark has. */
+static size_t backslashes(struct slice text, const struct media_mark *mark)
+{
+	size_t before = 0, behind = 0;
+	if (text.data[mark->begin - 1] == '"') {
+		while (before + 1 < mark->begin && text.data[mark->begin - 2 - before] == '\\')
+			before++;
+		return before + 1;
+	}
+	while (mark->end + behind < text.len && text.data[mark->end + behind] == '\\')
+		behind++;
+	return mark->end + behind < text.len && text.data[mark->end + behind] == '"' ? behind + 1 : 1;
+}
+
+void media_hide_marks(struct buffer *text, size_t from)
+{
+	static const char brace[] = "u007b";
+	struct media_mark mark;
+	while (!text->failed && media_next_mark(buffer_all(text), from, &mark)) {
+		const size_t slashes = backslashes(buffer_all(text), &mark), more = slashes + sizeof brace - 2;
+		if (!buffer_reserve(text, more + 1))
+			return;
+		char *at = text->data + mark.begin;
+		memmove(at + more, at, text->len - mark.begin + 1);
+		memset(at, '\\', slashes);
+		memcpy(at + slashes, brace, sizeof brace - 1);
+		text->len += more;
+		from = mark.end + more;
+	}
+}
+
 /* ---- reading ---- */
 
 static int check_file(int fd, const char *path, int64_t *bytes, struct ipf_error *err)

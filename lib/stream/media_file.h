@@ -35,6 +35,10 @@ void media_mark(struct media_range range, struct buffer *text);
 /* The first mark at or after `from`; false: there is none. */
 bool media_next_mark(struct slice text, size_t from, struct media_mark *mark);
 
+/* Escapes the braces of what would be marks at or after `from` in the JSON text: texts of data and of servers are none.
+ */
+void media_hide_marks(struct buffer *text, size_t from);
+
 /* Opens the file to be read. *bytes is its size. -1: err names the file; it cannot be read, or is no media file. */
 int media_file_open(const char *path, int64_t *bytes, struct ipf_error *err);
 

@@ -1,6 +1,7 @@
 #include "stream/trace.h"
 
 #include "stream/fields.h"
+#include "stream/media_file.h"
 #include "stream/own_parts.h"
 
 #include <stdlib.h>
@@ -93,11 +94,15 @@ void trace_request_write(const struct trace_request *request, struct buffer *lin
 	struct jout w = {.out = line};
 	buffer_clear(line);
 	jout_begin_map(&w);
-	fields_write(fields, FIELDS, request, &w);
+	/* the first two are the id and the messages, which alone have media */
+	fields_write(fields, 2, request, &w);
+	const size_t rest = line->len;
+	fields_write(fields + 2, FIELDS - 2, request, &w);
 	jout_member_value(&w, "tags", request->tags);
 	if (request->context_session)
 		jout_member_string(&w, "context", slice_of("session"));
 	jout_end_map(&w);
+	media_hide_marks(line, rest);
 }
 
 int trace_reader_open(struct trace_reader **reader, const char *path, struct ipf_error *err)

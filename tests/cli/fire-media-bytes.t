@@ -58,3 +58,30 @@ peer_start "$TESTS/helpers/body_keeper.py" kept
 run ipf-fire -m 'sim"}],"n":9,"' -u "$PEER_URL" -t text.trace text.sched -H 'X-Request-Id: 1' --no-stream -o text.records
 is "$(jq -c '[.messages[0].content, .model, .max_tokens, .n]' kept/1)" '["q\"}],\"max_tokens\":9999,\"user\":\"x\u0001\n😀","sim\"}],\"n\":9,\"",3,null]' \
 	"a prompt and a model stay texts"
+
+# ---- texts that look like marks of the media file --------------------------------------------------------------------
+
+# Data whose texts are marks, beside a picture: only the picture is one.
+text="{ipf-media:$begin+$length}"
+jq -nc --arg t "$text" '
+	{messages: [{role: "system", content: $t}, {role: "user", content: [{type: "text", text: $t}, {type: "image_url", image_url: {url: "one.png"}},
+		{type: "text", text: ("data:," + $t)}]}], tools: [{type: "function", function: {name: "f", description: $t}}]},
+	{prompt: $t}, {prompt: ($t + "\n" + $t)}, {messages: [{role: "user", content: $t},
+		{role: "assistant", content: null, tool_calls: [{id: "1", type: "function", function: {name: "f", arguments: ({a: $t} | tojson)}}]},
+		{role: "tool", tool_call_id: "1", content: $t}, {role: "user", content: "x"}]}' >data.jsonl
+printf '\211PNG\r\n\032\n\0\0\0\rIHDR\0\0\0\1\0\0\0\1\10\2\0\0\0' >one.png
+run ipf-prep jsonl data.jsonl -q -o data.trace
+status_is 0 "data with texts like marks are read"
+for trace in data.trace again.trace; do
+	is "$(body $trace | grep -oc '[",]{ipf-media:')" 1 "$trace: only the line with the picture has a mark"
+	[ $trace = again.trace ] || run ipf-prep trace data.trace -q -o again.trace
+done
+peer_start "$TESTS/helpers/body_keeper.py" .
+for api in openai-chat anthropic-messages gemini; do
+	for i in 1 2 3 4; do rm -f "$i"; done
+	ipf-sched -q burst:n=4 -t data.trace -o data.sched
+	run ipf-fire -q --force -u "$PEER_URL" -m sim --api $api --no-stream -H 'X-Request-Id: $id' -t data.trace data.sched -o data.records
+	status_is 0 "$api: requests with texts like marks are sent"
+	is "$(for i in 1 2 3 4; do jq -c '[.. | strings | select(contains("ipf-media"))] | length' "$i"; done | tr '\n' ' ')" \
+		"4 1 1 3 " "$api: each of the texts is in its place"
+done

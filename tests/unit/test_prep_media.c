@@ -94,6 +94,35 @@ static void marks(void **state)
 	buffer_release(&text);
 }
 
+/* Texts that look like marks are none, in JSON inside JSON either, and stay the same texts. */
+static void hidden_marks(void **state)
+{
+	static const struct {
+		const char *json, *hidden;
+	} cases[] = {
+		{"[\"{ipf-media:1+2}\"]", "[\"\\u007bipf-media:1+2}\"]"},
+		{"[\"a,{ipf-media:1+2}\",\"{ipf-media:3+4}\"]", "[\"a,\\u007bipf-media:1+2}\",\"\\u007bipf-media:3+4}\"]"},
+		{"[\"{ipf-media:1+2}\\nmore\"]", "[\"\\u007bipf-media:1+2}\\nmore\"]"},
+		{"\"{\\\"a\\\":\\\"{ipf-media:1+2}\\\"}\"", "\"{\\\"a\\\":\\\"\\\\u007bipf-media:1+2}\\\"}\""},
+		{"\"[\\\"b,{ipf-media:1+2}\\\"]\"", "\"[\\\"b,\\\\u007bipf-media:1+2}\\\"]\""},
+		{"[\"{ipf-media:1+2} said\"]", "[\"{ipf-media:1+2} said\"]"},
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct buffer text = {0};
+		buffer_text(&text, cases[i].json);
+		media_hide_marks(&text, 0);
+		assert_string_equal(text.data, cases[i].hidden);
+		assert_int_equal(text.len, strlen(cases[i].hidden));
+		buffer_release(&text);
+	}
+	struct buffer text = {0};
+	buffer_text(&text, "[\"{ipf-media:1+2}\",\"{ipf-media:3+4}\"]");
+	media_hide_marks(&text, 18);
+	assert_string_equal(text.data, "[\"{ipf-media:1+2}\",\"\\u007bipf-media:3+4}\"]");
+	buffer_release(&text);
+}
+
 /* Without a media file, media in messages stay there, and are listed all the same. */
 static void inline_media(void **state)
 {
@@ -122,7 +151,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(facts), cmocka_unit_test(lengths),      cmocka_unit_test(options),
-		cmocka_unit_test(marks), cmocka_unit_test(inline_media),
+		cmocka_unit_test(marks), cmocka_unit_test(hidden_marks), cmocka_unit_test(inline_media),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
