@@ -47,6 +47,7 @@ struct stream_reader {
 	char *in;        /* bytes of the file */
 	size_t in_at, in_len;
 	ZSTD_DStream *zstd;
+	size_t block; /* bytes that zstd wants: one block, so damage of the next one loses nothing of this one */
 	struct buffer text; /* decompressed; lines are handed out from text_at */
 	size_t text_at, searched;
 	struct digest *digest;
@@ -58,6 +59,8 @@ struct stream_reader {
 };
 
 /* ---- bytes ---- */
+
+#define FRAME_HEAD 5 /* bytes that zstd wants at first */
 
 static int fill_in(struct stream_reader *r, struct ipf_error *err)
 {
@@ -80,7 +83,8 @@ static int decode(struct stream_reader *r, struct ipf_error *err)
 		buffer_append(&r->text, r->in + r->in_at, r->in_len - r->in_at);
 		r->in_at = r->in_len;
 	} else {
-		ZSTD_inBuffer in = {r->in, r->in_len, r->in_at};
+		const size_t there = r->in_len - r->in_at;
+		ZSTD_inBuffer in = {r->in, r->in_at + (there < r->block ? there : r->block), r->in_at};
 		size_t room = ZSTD_DStreamOutSize();
 		char *to = buffer_reserve(&r->text, room);
 		if (to) {
@@ -99,6 +103,7 @@ static int decode(struct stream_reader *r, struct ipf_error *err)
 				r->frame_open = left != 0;
 			r->text.len += out.pos;
 			r->in_at = in.pos;
+			r->block = left ? left : FRAME_HEAD;
 		}
 	}
 	return r->text.failed ? ipf_error_memory(err) : 0;
@@ -298,6 +303,7 @@ static int detect_compression(struct stream_reader *r, struct ipf_error *err)
 	if (ZSTD_isError(ZSTD_initDStream(r->zstd)) ||
 	    ZSTD_isError(ZSTD_DCtx_setParameter(r->zstd, ZSTD_d_windowLogMax, window_log())))
 		return ipf_error_at(err, IPF_SYSTEM, r->name, 0, "cannot set the decompressor up");
+	r->block = FRAME_HEAD;
 	return 0;
 }
 
