@@ -305,6 +305,15 @@ static bool is_odd_host(const char *host, size_t len)
 	return !len || (*host != '[' && (memchr(host, ':', len) || memchr(host, ' ', len) || memchr(host, '\t', len)));
 }
 
+/* Bytes of user, password, host and port, or possible ones. */
+static size_t authority_len(const char *url)
+{
+	size_t len = strcspn(url, "/?#");
+	/* the scheme of the next one in a list with commas */
+	const char *comma = len && !strncmp(url + len - 1, "://", 3) ? memrchr(url, ',', len) : NULL;
+	return comma ? (size_t)(comma - url) : len;
+}
+
 /* Appends host and port of "user:password@host:port" of `len` bytes. `rest`: the bytes until the end of the text, in
  * which the "@" is if the password contains a slash or a space; `ends`: characters ending a URL there. Returns the
  * bytes read. */
@@ -318,7 +327,7 @@ static size_t redact_authority(const char *text, size_t len, size_t rest, const 
 	bool odd_host = colon && is_odd_host(host, (size_t)(colon - host));
 	if ((odd || odd_host) && (at = memrchr(text + len, '@', rest - len))) {
 		/* a password with a slash, a question mark or a number sign; the host comes after it */
-		size_t left = strcspn(at + 1, "/?#"), end = strcspn(at + 1, ends);
+		size_t left = authority_len(at + 1), end = strcspn(at + 1, ends);
 		left = left < end ? left : end;
 		if (!left)
 			buffer_text(out, REDACTED);
@@ -333,15 +342,6 @@ static size_t redact_authority(const char *text, size_t len, size_t rest, const 
 	else
 		buffer_append(out, host, host_len);
 	return len;
-}
-
-/* Bytes of user, password, host and port, or possible ones. */
-static size_t authority_len(const char *url)
-{
-	size_t len = strcspn(url, "/?#");
-	/* the scheme of the next one in a list with commas */
-	const char *comma = len && !strncmp(url + len - 1, "://", 3) ? memrchr(url, ',', len) : NULL;
-	return comma ? (size_t)(comma - url) : len;
 }
 
 /* Where a URL ends in a message. */

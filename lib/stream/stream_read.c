@@ -47,7 +47,7 @@ struct stream_reader {
 	char *in;        /* bytes of the file */
 	size_t in_at, in_len;
 	ZSTD_DStream *zstd;
-	size_t block; /* bytes that zstd wants: one block, so damage of the next one loses nothing of this one */
+	size_t block;       /* bytes that zstd wants: one block, so damage of the next one loses nothing of this one */
 	struct buffer text; /* decompressed; lines are handed out from text_at */
 	size_t text_at, searched;
 	struct digest *digest;

@@ -70,8 +70,13 @@ static void read_with(const struct source_format *format, char *path, struct buf
 {
 	static const struct distribution as_recorded = {.kind = DISTRIBUTION_DATASET};
 	static struct token_counter *tokens;
-	struct source_settings settings = {
-		.n = IPF_ABSENT, .sessions = IPF_ABSENT, .from_ns = IPF_ABSENT, .to_ns = IPF_ABSENT, .input = &as_recorded};
+	static const struct capture_settings capture;
+	struct source_settings settings = {.n = IPF_ABSENT,
+	                                   .sessions = IPF_ABSENT,
+	                                   .from_ns = IPF_ABSENT,
+	                                   .to_ns = IPF_ABSENT,
+	                                   .input = &as_recorded,
+	                                   .capture = &capture};
 	struct ipf_error err = {0};
 	if (!tokens)
 		must(token_counter_open(&tokens, "approx", &err) == 0);
