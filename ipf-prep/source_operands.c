@@ -12,7 +12,7 @@
 bool source_operands_is_source(const char *name)
 {
 	struct ipf_error err = {0};
-	/* also a description that is wrong or cannot be read */
+	/* a wrong description is one, too, as is an unreadable one */
 	return strcmp(name, "auto") == 0 || source_find(name, &err) || err.kind == IPF_INPUT || err.kind == IPF_SYSTEM;
 }
 

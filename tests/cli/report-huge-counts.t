@@ -1,5 +1,5 @@
 #!/bin/bash
-# Integers of headers and trailers that somebody wrote by hand: the sums of two parts of a run stay sums, or the part is refused.
+# Integers of headers and trailers written by hand: the sums of two parts of a run stay sums, or the part is refused.
 . "$TESTS/tap.sh"
 . "$TESTS/fixture.sh"
 server_start

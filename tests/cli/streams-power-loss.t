@@ -1,5 +1,5 @@
 #!/bin/bash
-# A machine loses its power while a stream is written: the next program reads what is before the first lost page, and says that the rest is missing.
+# A machine loses its power while a stream is written: the next program reads all before the first lost page, and says there was more.
 # IPF_ROUNDS is the number of states of each file, SEED another draw.
 . "$TESTS/tap.sh"
 . "$TESTS/fixture.sh"

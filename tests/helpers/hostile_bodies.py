@@ -2,7 +2,7 @@
 """Requests whose texts try to leave their places in the body.
 
     hostile_bodies.py make SEED COUNT KIND plain|hostile    lines of a trace with chats, prompts or inputs; both have the same shapes
-    hostile_bodies.py compare PLAIN HOSTILE            the bodies that body_keeper.py kept in two folders: a line for each that differs in
+    hostile_bodies.py compare PLAIN HOSTILE            the bodies body_keeper.py kept in two folders: a line for each differing in
                                                        more than its texts; then "N bodies, M wrong"
 """
 import json

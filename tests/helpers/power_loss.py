@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
-"""Files as a machine that loses its power leaves them: the last writes are missing, or pages of them are zeros.
+"""Files as a power loss leaves them: the last writes are missing, or pages of them are zeros.
 
-    power_loss.py ROUNDS SEED FILE PATTERN COMMAND…    the command reads {} and prints the lines it read (those that match PATTERN count)
+    power_loss.py ROUNDS SEED FILE PATTERN COMMAND…    the command reads {} and prints the lines it read (those matching PATTERN count)
 
-ROUNDS states of FILE are tried. What is before the first page that was lost must be read, the loss must be said with status 3, and nothing must
-be read of what is behind it. A line for each wrong state, then "N states, M wrong".
+ROUNDS states of FILE are tried. All before the first lost page must be read, and the loss said with status 3. A line for each wrong state, then "N states, M wrong".
 """
 import os
 import random
@@ -43,7 +42,7 @@ def lines_of(content):
 
 
 def lines_read(done):
-    """Those that are printed; or those that a statistic counts, or else the message."""
+    """Those printed; or those counted by a statistic, or else by the message."""
     counted = re.match(rb"([0-9,]+) lines?, ", done.stdout) or re.search(rb'"requests": ?([0-9]+)', done.stdout)
     if b"stat" not in map(os.fsencode, sys.argv[5:]):
         return sum(bool(pattern.search(line)) for line in done.stdout.split(b"\n"))
