@@ -261,7 +261,7 @@ $(BUILD)/library/libipf.a: $(library_objects) $(BUILD)/library/rooms.a $(BUILD)/
 fuzz_names := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 
 # To be preloaded by tests; without sanitizers.
-preloads := $(patsubst %,$(BUILD)/tests/%.so,fail_once lookup opened trespass wall_clock)
+preloads := $(patsubst %,$(BUILD)/tests/%.so,attempts fail_once lookup opened trespass wall_clock)
 $(BUILD)/tests/%.so: tests/preload/%.c
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D) && $(CC) -std=c11 -D_GNU_SOURCE -O2 -g -Wall -Wextra -Wconversion $(if $(WERROR),-Werror) -fPIC -shared -o $@ $<

@@ -300,7 +300,7 @@ static void *feeder_run(void *data)
 	struct feeder *f = data;
 	int64_t thread = thread_number();
 	counter_set(&f->o.counters->render_thread, thread);
-	thread_priority_set(thread, THREAD_PRIORITY_RENDER);
+	thread_priority_set(THREAD_PRIORITY_RENDER);
 	struct pollfd fds[3] = {{.fd = f->stop_fd, .events = POLLIN}, {.fd = f->order_fd, .events = POLLIN}};
 	for (;;) {
 		bool fed = false, all_ended = true, waits = false;

@@ -38,7 +38,6 @@ struct recorder {
 	bool dirty;
 	int stop_fd, done_fd;
 	pthread_t thread;
-	int64_t number;                 /* thread_number of the thread */
 	bool may_catch_up, catching_up; /* see adjust_priority */
 };
 
@@ -58,7 +57,7 @@ static void adjust_priority(struct recorder *r)
 	if (!r->may_catch_up || is_behind(r, r->catching_up) == r->catching_up)
 		return;
 	r->catching_up = !r->catching_up;
-	thread_priority_set(r->number, r->catching_up ? THREAD_PRIORITY_CATCH_UP : THREAD_PRIORITY_RECORD);
+	thread_priority_set(r->catching_up ? THREAD_PRIORITY_CATCH_UP : THREAD_PRIORITY_RECORD);
 }
 
 /* ---- lines ---- */
@@ -212,10 +211,9 @@ static void *recorder_run(void *data)
 	struct recorder *r = data;
 	struct pollfd stop = {.fd = r->stop_fd, .events = POLLIN};
 	/* if the priority cannot be raised again, keep it: the sending threads do not have a higher one then either */
-	r->number = thread_number();
-	r->may_catch_up = thread_priority_set(r->number, THREAD_PRIORITY_CATCH_UP);
+	r->may_catch_up = thread_priority_set(THREAD_PRIORITY_CATCH_UP);
 	if (r->may_catch_up)
-		thread_priority_set(r->number, THREAD_PRIORITY_RECORD);
+		thread_priority_set(THREAD_PRIORITY_RECORD);
 	for (bool stopping = false;;) {
 		stopping = stopping || poll(&stop, 1, TICK_MS) > 0;
 		int64_t now = clock_now();

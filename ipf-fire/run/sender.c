@@ -327,7 +327,7 @@ static void *sender_run(void *data)
 	prctl(PR_SET_TIMERSLACK, 1UL);
 	int64_t thread = thread_number();
 	counter_set(&s->o.stats->thread, thread);
-	thread_priority_set(thread, THREAD_PRIORITY_SEND);
+	thread_priority_set(THREAD_PRIORITY_SEND);
 	s->ask = true;
 	while (!work_sharing_over(s->o.sharing) || s->backlog.first) {
 		drain_backlog(s);

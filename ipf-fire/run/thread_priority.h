@@ -3,7 +3,6 @@
 #define IPF_THREAD_PRIORITY_H
 
 #include <stdbool.h>
-#include <stdint.h>
 
 enum thread_priority {
 	THREAD_PRIORITY_SEND,     /* before all others: late work here is late on the wire */
@@ -12,9 +11,9 @@ enum thread_priority {
 	THREAD_PRIORITY_CATCH_UP, /* recording, like the sending threads: a backlog would grow without limit */
 };
 
-/* Sets the priority of one of our threads, given by thread_number, as far as the system allows. If the user has made
- * ipf-fire a real-time process (chrt), the sending threads stay real-time and the others become ordinary. false: the
- * priority could not be set. */
-bool thread_priority_set(int64_t thread, enum thread_priority priority);
+/* Sets the priority of the calling thread, as far as the system allows. If the user has made ipf-fire a real-time
+ * process (chrt), the sending threads stay real-time and the others become ordinary. false: the priority could not be
+ * set. */
+bool thread_priority_set(enum thread_priority priority);
 
 #endif

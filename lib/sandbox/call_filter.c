@@ -13,6 +13,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -50,6 +51,10 @@ struct row {
 #define WRITES                     (O_ACCMODE | O_CREAT | O_TRUNC)
 #define KIND_OF_SOCKET             0xfu
 #define SOCKETS                    (CALLS_CONNECT | CALLS_ACCEPT)
+#define OURSELVES                  0 /* as a process: the calling thread */
+#define INTERNET_SOCKET(family_, kind_, protocol_)                                        \
+	FOR_IF(CALLS_CONNECT, socket, {0, UINT32_MAX, (family_)}, {1, KIND_OF_SOCKET, (kind_)}, \
+	       {2, UINT32_MAX, (protocol_)})
 
 /* clang-format off */
 static const struct row allowed[] = {
@@ -59,11 +64,15 @@ static const struct row allowed[] = {
 	FOR_IF(SOCKETS, sendmmsg, {3, MSG_FASTOPEN, 0}),
 	/* reading, writing, waiting */
 	ALLOW(read), ALLOW(write), ALLOW(readv), ALLOW(writev), ALLOW(pread64), ALLOW(pwrite64), ALLOW(lseek), ALLOW(close),
-	ALLOW(fcntl), ALLOW(dup), ALLOW(dup3), ALLOW(pipe2), ALLOW(ppoll), ALLOW(pselect6), ALLOW(fsync), ALLOW(fdatasync),
+	ALLOW(dup), ALLOW(dup3), ALLOW(pipe2), ALLOW(ppoll), ALLOW(pselect6), ALLOW(fsync), ALLOW(fdatasync),
 	ALLOW(fadvise64), ALLOW(epoll_create1), ALLOW(epoll_ctl), ALLOW(epoll_pwait), ALLOW(epoll_pwait2), ALLOW(eventfd2),
 	ALLOW(timerfd_create), ALLOW(timerfd_settime), ALLOW(timerfd_gettime), ALLOW(getrandom),
 	IF(ioctl, {1, UINT32_MAX, TCGETS}), IF(ioctl, {1, UINT32_MAX, TIOCGWINSZ}), IF(ioctl, {1, UINT32_MAX, TIOCGPGRP}),
 	IF(ioctl, {1, UINT32_MAX, FIONBIO}), IF(ioctl, {1, UINT32_MAX, FIONREAD}),
+	/* not to choose who gets a file's signals: any process would do */
+	IF(fcntl, {1, UINT32_MAX, F_GETFL}), IF(fcntl, {1, UINT32_MAX, F_SETFL}), IF(fcntl, {1, UINT32_MAX, F_GETFD}),
+	IF(fcntl, {1, UINT32_MAX, F_SETFD}), IF(fcntl, {1, UINT32_MAX, F_DUPFD}), IF(fcntl, {1, UINT32_MAX, F_DUPFD_CLOEXEC}),
+	IF(fcntl, {1, UINT32_MAX, F_GETLK}), IF(fcntl, {1, UINT32_MAX, F_SETLK}),
 	/* files, for reading; landlock says which */
 	IF(openat, {2, WRITES, O_RDONLY}), ALLOW(fstat), ALLOW(newfstatat), ALLOW(statx), ALLOW(getdents64), ALLOW(readlinkat),
 	ALLOW(faccessat), ALLOW(faccessat2), ALLOW(getcwd), ALLOW(fstatfs), ALLOW(statfs),
@@ -82,17 +91,19 @@ static const struct row allowed[] = {
 	ALLOW(getpid), ALLOW(getppid), ALLOW(getpgid), ALLOW(getuid), ALLOW(geteuid), ALLOW(getgid), ALLOW(getegid),
 	ALLOW(getrusage), IF(prlimit64, {0, UINT32_MAX, 0}), ALLOW(sysinfo), ALLOW(uname),
 	ALLOW(sched_getscheduler), ALLOW(getpriority),
-	FOR(CALLS_PRIORITY, setpriority), FOR(CALLS_PRIORITY, sched_setscheduler), FOR(CALLS_PRIORITY, sched_setattr),
+	FOR_IF(CALLS_PRIORITY, setpriority, {0, UINT32_MAX, PRIO_PROCESS}, {1, UINT32_MAX, OURSELVES}),
+	FOR_IF(CALLS_PRIORITY, sched_setscheduler, {0, UINT32_MAX, OURSELVES}),
+	FOR_IF(CALLS_PRIORITY, sched_setattr, {0, UINT32_MAX, OURSELVES}),
 	FOR(CALLS_CLOCK, clock_adjtime), FOR(CALLS_CLOCK, adjtimex), /* to set it takes a capability, which is gone */
 	/* sockets */
 	FOR(SOCKETS, recvfrom), FOR(SOCKETS, recvmsg), FOR(SOCKETS, recvmmsg), FOR(SOCKETS, getsockopt), FOR(SOCKETS, setsockopt),
 	FOR(SOCKETS, getsockname), FOR(SOCKETS, getpeername), FOR(SOCKETS, shutdown),
 	FOR(CALLS_ACCEPT, accept4), FOR(CALLS_ACCEPT, accept),
 	FOR(CALLS_CONNECT, connect), FOR(CALLS_CONNECT, bind), FOR(CALLS_CONNECT, socketpair),
-	FOR_IF(CALLS_CONNECT, socket, {0, UINT32_MAX, AF_INET}, {1, KIND_OF_SOCKET, SOCK_STREAM}, {2, ~(uint32_t)IPPROTO_TCP, 0}),
-	FOR_IF(CALLS_CONNECT, socket, {0, UINT32_MAX, AF_INET6}, {1, KIND_OF_SOCKET, SOCK_STREAM}, {2, ~(uint32_t)IPPROTO_TCP, 0}),
-	FOR_IF(CALLS_CONNECT, socket, {0, UINT32_MAX, AF_INET}, {1, KIND_OF_SOCKET, SOCK_DGRAM}, {2, ~(uint32_t)IPPROTO_UDP, 0}),
-	FOR_IF(CALLS_CONNECT, socket, {0, UINT32_MAX, AF_INET6}, {1, KIND_OF_SOCKET, SOCK_DGRAM}, {2, ~(uint32_t)IPPROTO_UDP, 0}),
+	INTERNET_SOCKET(AF_INET, SOCK_STREAM, 0), INTERNET_SOCKET(AF_INET, SOCK_STREAM, IPPROTO_TCP),
+	INTERNET_SOCKET(AF_INET6, SOCK_STREAM, 0), INTERNET_SOCKET(AF_INET6, SOCK_STREAM, IPPROTO_TCP),
+	INTERNET_SOCKET(AF_INET, SOCK_DGRAM, 0), INTERNET_SOCKET(AF_INET, SOCK_DGRAM, IPPROTO_UDP),
+	INTERNET_SOCKET(AF_INET6, SOCK_DGRAM, 0), INTERNET_SOCKET(AF_INET6, SOCK_DGRAM, IPPROTO_UDP),
 	FOR_IF(CALLS_CONNECT, socket, {0, UINT32_MAX, AF_NETLINK}, {2, UINT32_MAX, NETLINK_ROUTE}),
 	FOR_IF(CALLS_CONNECT, socket, {0, UINT32_MAX, AF_UNIX}),
 	/* calls of older architectures only */

@@ -141,7 +141,10 @@ executable memory: EPERM
 fork: EPERM"
 others="mode: EPERM
 multipath TCP: EPERM
+owner: EPERM
 packets: EPERM
+ping: EPERM
+priority: EPERM
 read: EACCES
 remove: EPERM
 rename: EPERM

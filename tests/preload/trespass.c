@@ -17,6 +17,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -61,6 +62,7 @@ static void try_network(void)
 	at.sin_port = 0;
 	fd = socket(AF_INET, SOCK_STREAM, 0);
 	say("listen", fd < 0 || bind(fd, (struct sockaddr *)&at, sizeof at) < 0 ? -1 : listen(fd, 1));
+	say("ping", socket(AF_INET, SOCK_DGRAM, IPPROTO_ICMP));
 	say("packets", socket(AF_PACKET, SOCK_RAW, 0));
 	say("multipath TCP", socket(AF_INET, SOCK_STREAM, IPPROTO_MPTCP));
 }
@@ -74,6 +76,8 @@ static void try_processes(void)
 		waitpid(pid, NULL, 0);
 	say("fork", pid);
 	say("signal", kill(getppid(), 0));
+	say("owner", fcntl(STDERR_FILENO, F_SETOWN, getppid())); /* who gets SIGIO of the file */
+	say("priority", setpriority(PRIO_PROCESS, (id_t)getppid(), 19));
 	say("executable memory",
 	    mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED ? -1
 	                                                                                                           : 0);
