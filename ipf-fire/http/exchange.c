@@ -239,13 +239,21 @@ void exchange_sent(struct exchange *x)
 
 /* ---- receiving ---- */
 
+/* The last known time before the request could be sent. */
+static int64_t opened_ns(const struct job *job)
+{
+	int64_t connection = greater_of(greater_of(job->connect_ns, job->tls_ns), job->connected_ns);
+	return greater_of(job->start_ns, connection);
+}
+
 void exchange_answered(struct exchange *x)
 {
 	struct job *job = x->job;
 	struct connection *c = x->connection;
 	if (job->first_byte_ns != IPF_ABSENT)
 		return;
-	if (c->at.t_ns < job->start_ns) { /* no answer comes before the request */
+	/* no answer comes before the request, but a server can send bytes that are taken for one */
+	if (c->at.t_ns < opened_ns(job)) {
 		timestamps_reject(c->network->timestamps, &c->times);
 		c->at.t_ns = c->at.own_ns;
 	}
@@ -305,8 +313,11 @@ bool exchange_body(void *exchange, const char *bytes, size_t len)
 void exchange_end(struct exchange *x, enum record_error kind, const char *why, int64_t at_ns)
 {
 	struct job *job = x->job;
-	int64_t last = job->reads_count ? job->reads[job->reads_count - 1].t_ns : job->start_ns;
-	job->end_ns = at_ns > last ? at_ns : last;
+	/* the bytes that end it can have come before the request was sent: a damaged record of TLS, frames of HTTP/2 */
+	int64_t last = greater_of(greater_of(opened_ns(job), job->sent_ns), job->first_byte_ns);
+	if (job->reads_count)
+		last = greater_of(last, job->reads[job->reads_count - 1].t_ns);
+	job->end_ns = greater_of(at_ns, last);
 	if (x->cancelled)
 		job_fail(job, x->cancelled_as, x->cancelled);
 	else if (x->no_memory && kind != RECORD_OK)

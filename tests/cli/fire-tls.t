@@ -68,3 +68,25 @@ is "$(jq -c '[.error, .status]' rows)" '[null,200]' "a certificate with its key 
 server_start
 expected='' ask -u "${URL/http:/https:}" --connect-timeout 500ms
 is "$(jq -c '[.error.kind, .status]' rows)" '["tls",null]' "a server that speaks no TLS"
+
+# ---- bytes that came before the request --------------------------------------------------------------------------
+
+if command -v python3 >/dev/null; then
+	cat cert.pem key.pem >good.pem
+	script() { printf -- '-\t%s\traw along %s ; tls good ; hold\n' "$1" "$2"; }
+	{
+		script record '\x17\x03\x03\x00\x20\{32:x}'
+		script alert '\x15\x03\x03\x00\x02\x02\x28'
+		script text 'HTTP/1.1 400 Bad Request||'
+	} >scripts
+	scripts_start
+	for name in record alert text; do
+		for http in 1.1 2; do
+			expected='' ask -u "$(script_url $name | sed 's,http://127.0.0.1,https://localhost,')" --cacert cert.pem --http $http
+			is "$(jq -c '[.error.kind, .status, .tls_ns > .connect_ns, .end_ns >= .tls_ns, .end_ns >= (.connected_ns // 0), .end_ns >= (.sent_ns // 0)]' rows)" \
+				'["tls",null,true,true,true,true]' "HTTP/$http: a damaged $name in the server's handshake ends the request after its start"
+		done
+	done
+else
+	skip "bytes in the server's handshake" "python3 is not installed"
+fi

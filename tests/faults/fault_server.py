@@ -18,6 +18,7 @@ one that ends with the connection, $EVENT an event with the text "a" (57 bytes),
     close, reset   in order; with RST. A script that ends closes in order, after what comes is read
     again          from the step after `tls` or `h2`, or from the first one
     tls NAME       accept a handshake with this certificate
+    along TEXT     send below TLS, in one write with what TLS writes next
     notify         end TLS in order (close_notify)
     alert          what openssl sends to a client whose record is damaged: an alert that is fatal
     plain TEXT     send below TLS
@@ -76,7 +77,7 @@ class Connection:
         self.sock = sock
         self.certificates = certificates
         self.tls = None
-        self.received = b""
+        self.received = self.along = b""
         self.stream = 0
 
     # ---- bytes, through TLS if there is any ----
@@ -110,7 +111,8 @@ class Connection:
     def flush(self):
         data = self.outgoing.read()
         if data:
-            self.sock.sendall(data)
+            self.sock.sendall(data + self.along)
+            self.along = b""
 
     def do_tls(self, name):
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -190,6 +192,9 @@ class Connection:
         except ssl.SSLError:
             pass
         self.flush()
+
+    def do_along(self, text):
+        self.along = unescape(text)
 
     def do_plain(self, text):
         self.sock.sendall(unescape(text))
