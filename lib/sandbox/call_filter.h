@@ -6,8 +6,8 @@
  * intruder makes (to start or to look into a program, to change the kernel) end the process by SIGSYS. A call newer
  * than this list is answered by ENOSYS: a later C library then uses an older one.
  *
- * Whatever the list, no file can be opened for writing, no process is started, memory is never writable and executable,
- * and sockets are of TCP, UDP, Unix and the kernel's routing tables.
+ * Whatever the list, no file can be opened for writing, no process is started, signalled or slowed down, memory is never
+ * writable and executable, and sockets are of TCP, UDP, Unix and the kernel's routing tables.
  */
 #ifndef IPF_CALL_FILTER_H
 #define IPF_CALL_FILTER_H
@@ -18,7 +18,7 @@
 enum call_needs {
 	CALLS_CONNECT = 1 << 0,  /* new sockets, and connections from them; lookups of names */
 	CALLS_ACCEPT = 1 << 1,   /* connections to a socket that listens */
-	CALLS_PRIORITY = 1 << 2, /* priorities of its threads */
+	CALLS_PRIORITY = 1 << 2, /* the priority of the calling thread */
 	CALLS_CLOCK = 1 << 3,    /* how well the system clock is synchronised */
 };
 
