@@ -260,6 +260,9 @@ static int keep(struct state *s, const struct otel_item *ids, const struct sourc
 	d->requests[0].id = draft_join(d, own_name(ids, record, d, otel_trace(ids, d)), "\n", otel_id(ids, d));
 	if (d->failed)
 		return 0;
+	/* here, since calls are completed and sorted when their place is no longer known */
+	if (draft_check_names(d, err) < 0 || draft_check_lengths(d, err) < 0)
+		return -1;
 	facts->index = call ? s->call_count++ : 0;
 	struct draft_sorter *to = call ? &s->calls : &s->statements;
 	sort_key_text(&to->key, d->requests[0].id);

@@ -6,8 +6,8 @@
  * intruder makes (to start or to look into a program, to change the kernel) end the process by SIGSYS. A call newer
  * than this list is answered by ENOSYS: a later C library then uses an older one.
  *
- * Whatever the list, no file can be opened for writing, no process is started, signalled or slowed down, memory is never
- * writable and executable, and sockets are of TCP, UDP, Unix and the kernel's routing tables.
+ * Whatever the list, no file can be opened for writing, no process is started, signalled or slowed down, memory is
+ * never writable and executable, and sockets are of TCP, UDP, Unix and the kernel's routing tables.
  */
 #ifndef IPF_CALL_FILTER_H
 #define IPF_CALL_FILTER_H

@@ -76,6 +76,13 @@ refused 'del(.startTimeUnixNano)' 'startTimeUnixNano: missing'
 refused '.startTimeUnixNano = "soon"' 'startTimeUnixNano: expected a number or a time'
 refused "$(set_attribute gen_ai.input.messages '{stringValue: "[{"}')" 'gen_ai.input.messages: '
 refused "$(set_attribute gen_ai.input.messages '{kvlistValue: {}}')" 'gen_ai.input.messages: expected a list'
+refused "$(set_attribute gen_ai.conversation.id '{stringValue: "c\u0019"}')" 'session: expected a name without control characters, got "c\x19"'
+refused "$(set_attribute gen_ai.request.model '{stringValue: "m\u001b[1m"}')" 'tags: expected names and values without control characters'
+refused "$(set_attribute gen_ai.usage.input_tokens '{intValue: "9000000000000000000"}')" 'length of the prompt: expected '
+jq -c '(.resourceSpans[0].scopeSpans[0].spans[0].attributes[] | select(.key == "gen_ai.conversation.id") | .value.stringValue) = "c\u0019"' first >bad-session
+cat bad-session spans >both
+run "$prep" otel both -o out.trace
+is "$status $(body out.trace | wc -l)" "3 3" "other records are read beside one whose session is no name"
 taken "$(set_attribute gen_ai.tool.definitions '{arrayValue: {values: [{intValue: "1e3"}, {intValue: "007"}, {bytesValue: "AA=="}, {}, 5]}}')" \
 	.tools null "values that are no tools"
 taken "$(set_attribute gen_ai.tool.definitions '{kvlistValue: {values: [{key: 5, value: {}}, 7, {value: {boolValue: true}}]}}')" \
