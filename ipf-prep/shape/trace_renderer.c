@@ -4,6 +4,7 @@
 #include "absent.h"
 #include "digits.h"
 #include "json/jout.h"
+#include "stream/fields.h"
 #include "draft/draft_rng.h"
 #include "text_hash.h"
 #include "text/synthetic_text.h"
@@ -723,6 +724,24 @@ static void copy_times(const struct draft_request *request, struct trace_request
 	out->recorded_e2e_ns = request->recorded_e2e_ns;
 }
 
+/* A reader of the trace would refuse other times. */
+static int check_times(const struct draft *d, const struct trace_request *out, struct ipf_error *err)
+{
+	const struct {
+		const char *name;
+		int64_t ns;
+	} times[] = {{"at_ns", out->at_ns},
+	             {"wait_ns", out->wait_ns},
+	             {"hang_up_ns", out->hang_up_ns},
+	             {"recorded_ttft_ns", out->recorded_ttft_ns},
+	             {"recorded_e2e_ns", out->recorded_e2e_ns}};
+	for (size_t i = 0; i < sizeof times / sizeof *times; i++)
+		if (times[i].ns != IPF_ABSENT && (times[i].ns < 0 || times[i].ns > FIELD_INT_MAX))
+			return ipf_error_set(err, IPF_INPUT, "record %lld: %s: expected a time of 0 or more below 2^61 ns, got %lld",
+			                     (long long)d->number, times[i].name, (long long)times[i].ns);
+	return 0;
+}
+
 int trace_renderer_write(struct trace_renderer *r, struct draft *d, struct ipf_error *err)
 {
 	const struct token_counter *tokens = r->config->tokens;
@@ -766,7 +785,7 @@ int trace_renderer_write(struct trace_renderer *r, struct draft *d, struct ipf_e
 			out.slo = request->slo;
 		if (d->chain)
 			context += now + context_answer_tokens(r, request, answer);
-		if (check_lengths(d, &out, err) < 0)
+		if (check_lengths(d, &out, err) < 0 || check_times(d, &out, err) < 0)
 			return -1;
 		if (r->work.failed || r->messages.failed || r->id.failed || r->answer.failed || r->model.failed ||
 		    r->blocks.failed || r->query.failed || r->scope.failed || r->fit.failed || r->synthetic.failed)

@@ -47,13 +47,19 @@ static int end_reading(struct source_reader *r, struct ipf_error *wrong, struct 
 	return 0;
 }
 
+/* Bad records make the program end with 3: one is reported at least. */
+static int64_t reports_most(const struct source_reader *r)
+{
+	return r->quiet ? 1 : REPORTS_MAX;
+}
+
 /* Reports and skips a bad record, or ends the reading. 0, or -1 for an error of another kind. */
 static int skip_bad(struct source_reader *r, struct ipf_error *wrong, struct ipf_error *err)
 {
 	r->bad++;
 	if (r->stop)
 		return end_reading(r, wrong, err);
-	if (!r->quiet && r->bad <= REPORTS_MAX)
+	if (r->bad <= reports_most(r))
 		ipf_error_report(wrong, stderr, "ipf-prep");
 	if (!r->quiet && r->bad == REPORTS_MAX + 1)
 		fputs("ipf-prep: further bad records are skipped without a message\n", stderr);
@@ -487,7 +493,7 @@ int source_reader_run(struct source_reader *r, char **files, int count, struct i
 			status = ipf_error_errno(err, ENOMEM, NULL, "no memory for the records");
 	}
 	progress_end(&r->progress);
-	if (!r->quiet && r->bad > REPORTS_MAX)
+	if (r->bad > reports_most(r))
 		fprintf(stderr, "ipf-prep: skipped %lld bad records of %lld\n", (long long)r->bad, (long long)r->records);
 	if (status == 0 && r->notes.failed)
 		status = ipf_error_memory(err);

@@ -24,7 +24,7 @@ struct source_reader {
 	struct input *first; /* the first file, if it is open already because its format was detected; else NULL */
 	bool undigested;     /* nobody wants the digests of captures */
 	bool stop;           /* end at the first bad record */
-	bool quiet;          /* do not report skipped records */
+	bool quiet;          /* report only the first skipped record, and their number */
 	struct progress progress;
 
 	struct record_notes notes; /* records left out, and unread members, of each file */

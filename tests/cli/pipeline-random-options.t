@@ -117,3 +117,15 @@ run ipf-sched constant:rate=1,n=4294967296 -o new
 is "$status $(grep -c 'n: expected at most 1e+09 arrivals' "$ERR")" "2 1" "ipf-sched refuses a schedule of 200 GB at once"
 run ipf-sched rest:for=20000d rest:for=20000d constant:rate=1,n=1 -o new
 is "$status $(grep -c 'expected an integer below 2^61' "$ERR")" "2 1" "ipf-sched refuses a schedule of a century"
+
+# ---- times that ipf-prep's readers of a trace refuse ------------------------------------------------------------------
+
+for times in 0,2305843010 0,9223372036 -9000000000,9000000000; do
+	printf 'at,prompt\n%s,a\n%s,b\n' "${times%,*}" "${times#*,}" >far.csv
+	run ipf-prep csv --field at=/at --field prompt=/prompt far.csv -q -o far.trace
+	is "$status $(grep -c 'ipf-prep: [^s]' "$ERR")" "3 1" "ipf-prep refuses arrivals at $times s"
+done
+printf 'at,prompt\n0,a\n2305843008,b\n' >far.csv
+run ipf-prep csv --field at=/at --field prompt=/prompt far.csv -q -o far.trace
+run ipf-prep stat far.trace
+status_is 0 "arrivals 73 years apart are read back"
