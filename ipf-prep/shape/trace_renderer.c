@@ -737,7 +737,8 @@ static int check_times(const struct draft *d, const struct trace_request *out, s
 	             {"recorded_e2e_ns", out->recorded_e2e_ns}};
 	for (size_t i = 0; i < sizeof times / sizeof *times; i++)
 		if (times[i].ns != IPF_ABSENT && (times[i].ns < 0 || times[i].ns > FIELD_INT_MAX))
-			return ipf_error_set(err, IPF_INPUT, "record %lld: %s: expected a time of 0 or more below 2^61 ns, got %lld",
+			return ipf_error_set(err, IPF_INPUT,
+			                     "record %lld: %s: expected a time of 0 or more below 2^61 ns, got %lld",
 			                     (long long)d->number, times[i].name, (long long)times[i].ns);
 	return 0;
 }
