@@ -31,7 +31,7 @@ struct dispatch {
 	bool at_gate;          /* the next stage waits for the end of all before it, or: */
 	size_t gate;           /* the stage that waits for dispatch_open_gate; 0: none */
 	size_t opened;         /* the latest that may begin … */
-	int64_t opened_ns;     /* … from then on */
+	int64_t opened_ns;     /* … from then on; 0 before the first one */
 	bool finished, stopped;
 };
 
@@ -122,7 +122,7 @@ static void admit_users(struct dispatch *d, struct stage_state *s, struct stage_
 	for (; before && before->free_count;)
 		free_user(d, before, stage_take_user(before), stage_begin(s));
 	/* users of several clients take turns in arriving */
-	double gap = fresh <= 0 ? 0 : (double)s->definition->rampup_ns / ((double)fresh * (double)d->shards);
+	double gap = (double)s->definition->rampup_ns / ((double)fresh * (double)d->shards);
 	for (int64_t k = 0; k < fresh; k++)
 		stage_put_user(s, (struct virtual_user){.idle_since_ns = stage_begin(s) +
 		                                                         (int64_t)(gap * (double)(k * d->shards + d->shard)),
@@ -227,14 +227,14 @@ static void drop_list(struct dispatch *d, struct node_list *list)
 		drop(d, node);
 }
 
-/* Drops arrivals due after the stage's end. */
+/* Drops arrivals that wait for their time. */
 static void drop_timed(struct dispatch *d, const struct stage_state *s)
 {
 	size_t count = d->timed.count;
 	d->timed.count = 0;
 	for (size_t i = 0; i < count; i++) {
 		struct dispatch_node *node = d->timed.nodes[i];
-		if (&d->stages[node->stage] == s && node->due_ns >= stage_end(s))
+		if (&d->stages[node->stage] == s)
 			drop(d, node);
 		else
 			node_heap_put(&d->timed, node);
@@ -246,7 +246,6 @@ static void free_users(struct dispatch *d, struct stage_state *s)
 {
 	while (s->thinking.count) {
 		struct dispatch_node *node = node_heap_take(&s->thinking);
-		node->has_user = false;
 		free_user(d, s, node->user, node->user.idle_since_ns);
 		node->state = NODE_READY;
 		drop(d, node);
@@ -275,10 +274,7 @@ void dispatch_stop(struct dispatch *d)
 	d->stopped = true;
 	for (size_t i = 0; i < d->count; i++)
 		close_stage(d, &d->stages[i]);
-	while (d->timed.count)
-		drop(d, d->timed.nodes[--d->timed.count]);
-	for (struct dispatch_node *node; (node = node_list_take(&d->to_start));)
-		drop(d, node);
+	drop_list(d, &d->to_start);
 }
 
 /* ---- stages begin and end ---- */
@@ -363,8 +359,8 @@ static bool resume_time(struct dispatch *d, int64_t now)
 	s->over_ns = s->definition->overlap ? s->last_start_ns : s->last_end_ns;
 	if (!open_ended)
 		s->over_ns = greater_of(s->over_ns, stage_end(s));
-	bool leads = d->lead && s == d->stages, gated = d->opened && d->opened == d->known;
-	int64_t from_ns = gated ? greater_of(s->over_ns, d->opened_ns) : s->over_ns;
+	bool leads = d->lead && s == d->stages;
+	int64_t from_ns = greater_of(s->over_ns, d->opened_ns);
 	set_offsets(d, leads ? 0 : from_ns - (open_ended ? s->definition->begin_ns : s->definition->end_ns));
 	return true;
 }
@@ -527,8 +523,7 @@ int dispatch_add(struct dispatch *d, const struct schedule_arrival *a, void *dat
 	                               .thread = -1,
 	                               .root = a->after_count == 0};
 	if (dependencies_link(&d->dependencies, node, a, &dropped, err) < 0 || join_session(d, node) < 0) {
-		if (!err->kind)
-			ipf_error_memory(err);
+		ipf_error_memory(err); /* unless it is set */
 		dependencies_unlink(&d->dependencies, node, a);
 		node_spares_give(&d->spares, node);
 		return -1;
@@ -575,9 +570,7 @@ static void on_due(struct dispatch *d, struct dispatch_node *node, int64_t now)
 		node->due_ns = IPF_ABSENT;
 	node->state = NODE_READY;
 	bool waits = s->ready.first;
-	if (stage_ended(s, node->ready_ns)) {
-		drop(d, node);
-	} else if (node->session && !node->root) {
+	if (node->session && !node->root) {
 		let_start(d, node); /* its user is with the session */
 	} else if (!waits && definition->closed && s->free_count) {
 		assign_user(d, s, node, stage_take_user(s), now);
@@ -624,8 +617,7 @@ static void free_slot(struct dispatch *d, struct dispatch_node *node, int64_t t)
 	}
 	if (s->definition->closed) {
 		if (node->has_user)
-			free_user(d, s, node->user, t == IPF_ABSENT ? node->user.idle_since_ns : t);
-		node->has_user = false;
+			free_user(d, s, node->user, node->user.idle_since_ns);
 		return;
 	}
 	struct dispatch_node *next = node_list_take(&s->ready);
@@ -640,8 +632,7 @@ static void advance(struct dispatch *d, int64_t now)
 {
 	update_stages(d, now);
 	for (size_t i = 0; i < d->begun; i++)
-		if (d->stages[i].definition->closed && !d->stages[i].over)
-			serve_users(d, &d->stages[i], now);
+		serve_users(d, &d->stages[i], now);
 	start_due(d, now);
 }
 
@@ -733,7 +724,7 @@ int64_t dispatch_wake(const struct dispatch *d)
 	for (size_t i = 0; i < d->begun; i++) {
 		const struct stage_state *s = &d->stages[i];
 		const struct node_heap *thinking = &s->thinking;
-		if (s->pool.first && s->free_count && !s->over) /* a session ended because the rest of it was dropped */
+		if (s->pool.first && s->free_count) /* a user came back */
 			return INT64_MIN;
 		if (thinking->count && thinking->nodes[0]->due_ns < wake)
 			wake = thinking->nodes[0]->due_ns;

@@ -111,6 +111,7 @@ static void test_arrivals_start_when_due(void **state)
 	dispatch_ended(s.d, a.ticket, 31 * MS);
 	assert_false(dispatch_done(s.d));
 	dispatch_ended(s.d, b.ticket, 32 * MS);
+	assert_false(dispatch_done(s.d)); /* more may come */
 	finish(&s);
 }
 
@@ -226,6 +227,7 @@ static void test_a_closed_stage_keeps_its_slots_busy(void **state)
 	assert_int_equal(a.slot_ns, IPF_ABSENT);
 	expect_none(&s, 20);
 	dispatch_ended(s.d, b.ticket, 30 * MS);
+	assert_int_equal(dispatch_wake(s.d), INT64_MIN);
 	struct dispatch_start c = expect(&s, 31, 2);
 	assert_int_equal(c.ready_ns, 30 * MS);
 	dispatch_ended(s.d, a.ticket, 33 * MS);
@@ -945,6 +947,340 @@ static void test_a_stopped_run_has_no_gate(void **state)
 	finish(&s);
 }
 
+/* How many more arrivals of this stage without end are wanted before a second from now. */
+static int64_t more_wanted(struct setup *s, int64_t stage, int64_t n, int64_t now_ms)
+{
+	int64_t added = 0;
+	for (; dispatch_wants(s->d, -1, now_ms * MS); added++) {
+		const struct schedule_arrival a = {
+			.n = n + added, .stage = stage, .at_ns = 1000000 * MS, .wait_ns = IPF_ABSENT};
+		assert_int_equal(dispatch_add(s->d, &a, s, &s->err), 0);
+		assert_true(added < 5000);
+	}
+	return added;
+}
+
+static void test_arrivals_dropped_at_the_end_of_a_stage_are_not_ahead(void **state)
+{
+	struct setup s = {0};
+	(void)state;
+	add_stage(&s, 0, 100, 1)->arrivals = 10;
+	s.stages[0].closed = true;
+	add_stage(&s, 100, 1000000, -1)->arrivals = 1000000;
+	begin(&s);
+	for (int i = 0; i < 10; i++)
+		add(&s, 0, i < 8 ? i : 99, -1, -1); /* the last two become due while nobody asks */
+	add(&s, 0, -1, 1, -1);                  /* waits for one of them */
+	struct dispatch_start first = expect(&s, 0, 0);
+	expect_none(&s, 50);
+	assert_int_equal(dispatch_waiting(s.d), 7);
+	expect_none(&s, 100);
+	int dropped = 0;
+	while (dispatch_dropped(s.d))
+		dropped++;
+	assert_int_equal(dropped, 10);
+	assert_int_equal(dispatch_waiting(s.d), 0);
+	assert_int_equal(dispatch_due(s.d), 8);
+	assert_int_equal(more_wanted(&s, 1, 100, 100), 256);
+	dispatch_ended(s.d, first.ticket, 101 * MS);
+	dispatch_free(s.d);
+}
+
+static void test_followers_are_not_ahead(void **state)
+{
+	struct setup s = {0};
+	(void)state;
+	add_stage(&s, 0, 1000000, -1)->arrivals = 1000000;
+	begin(&s);
+	add(&s, 0, 900000, -1, -1);
+	for (int i = 0; i < 20; i++)
+		add(&s, 0, -1, 0, -1);
+	assert_int_equal(more_wanted(&s, 0, 100, 0), 255);
+	dispatch_free(s.d);
+	s.n = 0;
+	begin(&s);
+	add(&s, 0, 0, -1, -1);
+	for (int i = 0; i < 20; i++)
+		add(&s, 0, -1, 0, -1);
+	struct dispatch_start starts[21];
+	starts[0] = expect(&s, 0, 0);
+	dispatch_ended(s.d, starts[0].ticket, 1 * MS);
+	for (int i = 1; i <= 20; i++) /* due, but they were never ahead */
+		starts[i] = expect(&s, 1, i);
+	assert_int_equal(more_wanted(&s, 0, 100, 1), 256);
+	for (int i = 1; i <= 20; i++)
+		dispatch_ended(s.d, starts[i].ticket, 2 * MS);
+	dispatch_free(s.d);
+}
+
+static void test_a_stage_that_has_not_begun_has_no_times(void **state)
+{
+	struct setup s = {0};
+	int64_t from = 0, to = 0;
+	(void)state;
+	add_stage(&s, 0, 100, -1);
+	add_stage(&s, 100, 200, -1);
+	begin(&s);
+	expect_none(&s, 99);
+	dispatch_stage_times(s.d, 1, &from, &to);
+	assert_int_equal(from, IPF_ABSENT);
+	assert_int_equal(to, IPF_ABSENT);
+	expect_none(&s, 100);
+	dispatch_stage_times(s.d, 1, &from, &to);
+	assert_int_equal(from, 100 * MS);
+	assert_int_equal(to, 200 * MS);
+	finish(&s);
+}
+
+/* The chunk of 1024 arrivals that ended two rounds ago is given back. */
+static void test_a_cycle_forgets_old_rounds(void **state)
+{
+	struct setup s = {0};
+	const int64_t parents[] = {1024, 1023};
+	(void)state;
+	struct schedule_stage *stage = add_stage(&s, 0, 1000000, 1);
+	stage->closed = stage->cycle = true;
+	stage->arrivals = 512;
+	begin(&s);
+	struct schedule_arrival a = {.stage = 0, .at_ns = IPF_ABSENT, .wait_ns = IPF_ABSENT};
+	for (; a.n <= 2048; a.n++) {
+		struct dispatch_start start;
+		assert_int_equal(dispatch_add(s.d, &a, &s, &s.err), 0);
+		assert_true(dispatch_next(s.d, a.n * MS, &start));
+		dispatch_ended(s.d, start.ticket, a.n * MS);
+	}
+	for (int i = 0; i < 2; i++) {
+		a.after = &parents[i];
+		a.after_count = 1;
+		assert_int_equal(dispatch_add(s.d, &a, &s, &s.err), i == 0 ? 0 : -1);
+		a.n++;
+	}
+	assert_int_equal(s.err.kind, IPF_INPUT);
+	dispatch_free(s.d);
+}
+
+static void test_a_cycle_without_requests_is_not_done_before_its_end(void **state)
+{
+	struct setup s = {0};
+	(void)state;
+	struct schedule_stage *stage = add_stage(&s, 0, 100, 1);
+	stage->closed = stage->cycle = true;
+	stage->arrivals = 1;
+	begin(&s);
+	add(&s, 0, -1, -1, -1);
+	dispatch_finish(s.d);
+	struct dispatch_start a = expect(&s, 0, 0);
+	dispatch_ended(s.d, a.ticket, 10 * MS);
+	expect_none(&s, 10);
+	assert_false(dispatch_done(s.d)); /* the arrival comes again */
+	expect_none(&s, 100);
+	finish(&s);
+	s.n = 0;
+	stage->arrivals = 0; /* there is none to come */
+	begin(&s);
+	finish(&s);
+}
+
+/* The user of a session goes on when the next one shows that it is over. */
+static void test_the_next_session_ends_the_one_before(void **state)
+{
+	struct setup s = {0};
+	(void)state;
+	struct schedule_stage *stage = add_stage(&s, 0, 100, 1);
+	stage->closed = stage->sessions = true;
+	stage->arrivals = 2;
+	begin(&s);
+	add(&s, 0, -1, -1, -1);
+	struct dispatch_start a = expect(&s, 0, 0);
+	dispatch_ended(s.d, a.ticket, 10 * MS);
+	expect_none(&s, 20);
+	add(&s, 0, -1, -1, -1);
+	struct dispatch_start b = expect(&s, 30, 1);
+	assert_int_equal(b.ready_ns, 10 * MS);
+	dispatch_ended(s.d, b.ticket, 40 * MS);
+	finish(&s);
+}
+
+/* The last request of a session is in it. */
+static void test_a_stage_of_sessions_counts_those_cut_at_its_end(void **state)
+{
+	struct setup s = {0};
+	(void)state;
+	struct schedule_stage *stage = add_stage(&s, 0, 100, 1);
+	stage->closed = stage->sessions = true;
+	stage->arrivals = 3;
+	begin(&s);
+	add(&s, 0, -1, -1, -1);
+	add(&s, 0, -1, -1, -1);
+	add(&s, 0, -1, 1, 10);
+	struct dispatch_start a = expect(&s, 0, 0);
+	dispatch_ended(s.d, a.ticket, 20 * MS);
+	struct dispatch_start b = expect(&s, 20, 1);
+	dispatch_ended(s.d, b.ticket, 95 * MS);
+	expect_none(&s, 100);
+	assert_int_equal((int *)dispatch_dropped(s.d) - s.marks, 2);
+	assert_int_equal(dispatch_cut_sessions(s.d), 1);
+	finish(&s);
+}
+
+static void test_a_follower_of_a_dropped_arrival_is_dropped(void **state)
+{
+	struct setup s = {0};
+	(void)state;
+	add_stage(&s, 0, 100, 1)->arrivals = 3;
+	s.stages[0].closed = true;
+	begin(&s);
+	add(&s, 0, -1, -1, -1);
+	add(&s, 0, -1, -1, -1);
+	struct dispatch_start a = expect(&s, 0, 0);
+	expect_none(&s, 100);
+	assert_int_equal((int *)dispatch_dropped(s.d) - s.marks, 1);
+	add(&s, 0, -1, 1, -1); /* read later */
+	assert_int_equal((int *)dispatch_dropped(s.d) - s.marks, 2);
+	add(&s, 0, -1, -1, -1); /* the stage is over */
+	assert_int_equal((int *)dispatch_dropped(s.d) - s.marks, 3);
+	add(&s, 0, 50, -1, -1);
+	assert_int_equal((int *)dispatch_dropped(s.d) - s.marks, 4);
+	assert_null(dispatch_dropped(s.d));
+	dispatch_ended(s.d, a.ticket, 101 * MS);
+	finish(&s);
+}
+
+/* The slot is free at 99, but the sender looks at the end of the stage only. */
+static void test_nothing_starts_at_the_end_of_a_closed_stage(void **state)
+{
+	struct setup s = {0};
+	(void)state;
+	for (int64_t at = 99; at <= 100; at++) {
+		s = (struct setup){0};
+		add_stage(&s, 0, 100, 1)->arrivals = 2;
+		s.stages[0].closed = true;
+		begin(&s);
+		add(&s, 0, 0, -1, -1);
+		add(&s, 0, 10, -1, -1);
+		struct dispatch_start a = expect(&s, 0, 0);
+		expect_none(&s, 20);
+		dispatch_ended(s.d, a.ticket, 99 * MS);
+		if (at == 99) {
+			struct dispatch_start b = expect(&s, at, 1);
+			assert_int_equal(b.slot_ns, 99 * MS);
+			dispatch_ended(s.d, b.ticket, 120 * MS);
+		} else {
+			expect_none(&s, at);
+			assert_int_equal((int *)dispatch_dropped(s.d) - s.marks, 1);
+			assert_null(dispatch_dropped(s.d));
+		}
+		finish(&s);
+	}
+}
+
+/* The sender hears late of an end before the arrival was due. */
+static void test_a_slot_free_before_the_due_time_does_not_delay(void **state)
+{
+	struct setup s = {0};
+	(void)state;
+	add_stage(&s, 0, 100, 1)->arrivals = 2;
+	s.stages[0].closed = true;
+	begin(&s);
+	add(&s, 0, 0, -1, -1);
+	add(&s, 0, 50, -1, -1);
+	struct dispatch_start a = expect(&s, 0, 0);
+	expect_none(&s, 60);
+	dispatch_ended(s.d, a.ticket, 40 * MS);
+	assert_wakes(&s, 50);
+	struct dispatch_start b = expect(&s, 60, 1);
+	assert_int_equal(b.ready_ns, 50 * MS);
+	assert_int_equal(b.slot_ns, IPF_ABSENT);
+	dispatch_ended(s.d, b.ticket, 70 * MS);
+	finish(&s);
+}
+
+/* The follower of the first stage thinks while the second one, which has no fixed end, is over. */
+static void test_a_cold_stage_waits_for_all_stages_before_it(void **state)
+{
+	struct setup s = {0};
+	(void)state;
+	add_stage(&s, 0, 100, -1)->arrivals = 2;
+	add_stage(&s, 100, -1, -1)->arrivals = 1;
+	struct schedule_stage *cold = add_stage(&s, 100, 200, -1);
+	cold->arrivals = 1;
+	cold->cold = true;
+	begin(&s);
+	add(&s, 0, 0, -1, -1);
+	add(&s, 0, -1, 0, 150);
+	add(&s, 1, 100, -1, -1);
+	add(&s, 2, 100, -1, -1);
+	struct dispatch_start a = expect(&s, 0, 0);
+	dispatch_ended(s.d, a.ticket, 50 * MS);
+	struct dispatch_start b = expect(&s, 100, 2);
+	dispatch_ended(s.d, b.ticket, 110 * MS);
+	expect_none(&s, 110);
+	assert_int_equal(dispatch_gate(s.d), -1);
+	struct dispatch_start c = expect(&s, 200, 1);
+	expect_none(&s, 200);
+	assert_int_equal(dispatch_gate(s.d), -1);
+	dispatch_ended(s.d, c.ticket, 210 * MS);
+	expect_none(&s, 210);
+	assert_int_equal(dispatch_gate(s.d), 2);
+	dispatch_open_gate(s.d, 220 * MS);
+	struct dispatch_start d = expect(&s, 220, 3);
+	dispatch_ended(s.d, d.ticket, 230 * MS);
+	finish(&s);
+}
+
+static void test_time_goes_on_after_a_cold_stage(void **state)
+{
+	struct setup s = {0};
+	(void)state;
+	add_stage(&s, 0, -1, -1)->arrivals = 1;
+	struct schedule_stage *cold = add_stage(&s, 0, 100, -1);
+	cold->arrivals = 1;
+	cold->cold = cold->drain = true;
+	add_stage(&s, 100, 200, -1)->arrivals = 1;
+	begin(&s);
+	add(&s, 0, 0, -1, -1);
+	add(&s, 1, 0, -1, -1);
+	add(&s, 2, 100, -1, -1);
+	struct dispatch_start a = expect(&s, 0, 0);
+	dispatch_ended(s.d, a.ticket, 5 * MS);
+	expect_none(&s, 5);
+	dispatch_open_gate(s.d, 20 * MS);
+	struct dispatch_start b = expect(&s, 20, 1);
+	dispatch_ended(s.d, b.ticket, 30 * MS);
+	expect_none(&s, 30);
+	assert_wakes(&s, 120); /* nothing is left to do in the stage, which lasts until then */
+	struct dispatch_start c = expect(&s, 120, 2);
+	assert_int_equal(c.due_ns, 120 * MS);
+	dispatch_ended(s.d, c.ticket, 130 * MS);
+	finish(&s);
+}
+
+/* Three users in all, of three clients or of one, arrive at 0, 30 and 60. */
+static void test_users_of_several_clients_take_turns(void **state)
+{
+	(void)state;
+	for (int64_t shard = 0; shard <= 3; shard++) {
+		struct setup s = {0};
+		const int64_t users = shard ? 1 : 3;
+		add_stage(&s, 0, 100, users)->arrivals = users;
+		s.stages[0].closed = true;
+		s.stages[0].rampup_ns = 90 * MS;
+		s.plan.shard = shard;
+		s.plan.shards = shard ? 3 : 0;
+		begin(&s);
+		for (int64_t i = 0; i < users; i++)
+			add(&s, 0, -1, -1, -1);
+		for (int64_t i = 0; i < users; i++) {
+			const int64_t at = 30 * (shard ? shard - 1 : i);
+			expect_none(&s, at - 1);
+			struct dispatch_start a = expect(&s, at, i);
+			assert_int_equal(a.ready_ns, at * MS);
+			dispatch_ended(s.d, a.ticket, 95 * MS);
+		}
+		finish(&s);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -968,6 +1304,19 @@ int main(void)
 		cmocka_unit_test(test_threads_are_proposed),
 		cmocka_unit_test(test_a_cold_stage_waits_for_the_caller),
 		cmocka_unit_test(test_a_stopped_run_has_no_gate),
+		cmocka_unit_test(test_arrivals_dropped_at_the_end_of_a_stage_are_not_ahead),
+		cmocka_unit_test(test_followers_are_not_ahead),
+		cmocka_unit_test(test_a_stage_that_has_not_begun_has_no_times),
+		cmocka_unit_test(test_a_cycle_forgets_old_rounds),
+		cmocka_unit_test(test_a_cycle_without_requests_is_not_done_before_its_end),
+		cmocka_unit_test(test_a_follower_of_a_dropped_arrival_is_dropped),
+		cmocka_unit_test(test_nothing_starts_at_the_end_of_a_closed_stage),
+		cmocka_unit_test(test_a_slot_free_before_the_due_time_does_not_delay),
+		cmocka_unit_test(test_a_cold_stage_waits_for_all_stages_before_it),
+		cmocka_unit_test(test_a_stage_of_sessions_counts_those_cut_at_its_end),
+		cmocka_unit_test(test_the_next_session_ends_the_one_before),
+		cmocka_unit_test(test_time_goes_on_after_a_cold_stage),
+		cmocka_unit_test(test_users_of_several_clients_take_turns),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
