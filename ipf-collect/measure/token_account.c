@@ -18,7 +18,7 @@ static bool is_of_each(const struct response *r, int64_t last, int64_t most, boo
 	const int64_t events = (int64_t)r->events_count, bytes = (int64_t)(r->content_bytes + r->reasoning_bytes);
 	if (events < 2 || r->output_tokens > last)
 		return false;
-	return last < most || (constant && events > 2 && last > 0) || (last < events && bytes > TOKEN_BYTES * last);
+	return last < most || (constant && events > 2) || (last < events && bytes > TOKEN_BYTES * last);
 }
 
 /* The sum of the events' own usage, unless they cover the answer so far; IPF_ABSENT. */
@@ -81,7 +81,7 @@ static int64_t count_hidden(const struct response *r, int64_t output, int64_t vi
 	if (reasoning > 0 &&
 	    (r->reasoning_events == 0 || r->hidden_reasoning || reasoning > (int64_t)r->reasoning_bytes + BARE_TOKENS))
 		hidden = reasoning - (int64_t)r->reasoning_events;
-	else if (reasoning <= 0 && r->hidden_reasoning && (r->reasoning_events == 0 || output > most_of_content(r)))
+	else if (r->hidden_reasoning && (r->reasoning_events == 0 || output > most_of_content(r)))
 		hidden = output - visible;
 	return hidden > output - visible ? output - visible : hidden > 0 ? hidden : 0;
 }
@@ -130,7 +130,7 @@ struct token_account token_account_make(const struct response *r, const struct t
 		return a;
 	}
 	a.source = TOKENS_USAGE;
-	if (e->tokenizer != IPF_ABSENT && e->tokenizer > visible)
+	if (e->tokenizer > visible)
 		visible = e->tokenizer;
 	a.hidden = count_hidden(r, a.output, visible);
 	check_usage(&a, r, e);

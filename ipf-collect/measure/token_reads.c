@@ -37,9 +37,9 @@ static struct token_reads count(const struct response *r, const int64_t *tokens)
 void token_reads_measure(const struct response *r, const int64_t *tokens, struct result *row)
 {
 	struct token_reads t = count(r, tokens);
-	int64_t several = 0;
+	bool several = false;
 	for (int i = 0; i < RESULT_READ_SIZES; i++)
-		several += t.by_tokens[i];
+		several |= t.by_tokens[i] != 0;
 	bool uncounted = !tokens && row->output_tokens != IPF_ABSENT &&
 	                 row->output_tokens - (row->hidden_tokens == IPF_ABSENT ? 0 : row->hidden_tokens) >
 	                     (int64_t)r->events_count;

@@ -3,6 +3,7 @@
 
 #include "absent.h"
 #include "measure/early_turns.h"
+#include "seen_numbers.h"
 
 static void line_of(struct buffer *line, int64_t n, int64_t continues, size_t body)
 {
@@ -86,6 +87,26 @@ static void a_turn_waits_for_the_one_before(void **state)
 	early_turns_free(e);
 }
 
+static void numbers_that_cannot_come_are_not_waited_for(void **state)
+{
+	(void)state;
+	static const struct {
+		int64_t continues;
+		int held;
+	} cases[] = {{-1, 0}, {0, 1}, {SEEN_NUMBERS_MOST - 1, 1}, {SEEN_NUMBERS_MOST, 0}, {INT64_MAX, 0}};
+	struct early_turns *e = early_turns_new();
+	struct record record;
+	struct ipf_error err = {0};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		record_init(&record);
+		record.n = 7;
+		record.continues = cases[i].continues;
+		assert_int_equal(early_turns_hold(e, &record, slice_of("{}")), cases[i].held);
+		assert_int_equal(early_turns_next(e, &record, &err), 0);
+	}
+	early_turns_free(e);
+}
+
 /* Sessions with branches in a random order: whatever that is, all come out once, none before the one it continues. */
 static void any_order_will_do(void **state)
 {
@@ -153,6 +174,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_turn_waits_for_the_one_before),
+		cmocka_unit_test(numbers_that_cannot_come_are_not_waited_for),
 		cmocka_unit_test(any_order_will_do),
 		cmocka_unit_test(memory_is_bounded),
 	};

@@ -75,6 +75,101 @@ static void turns_are_held_against_the_one_before(void **state)
 	history_tokens_free(h);
 }
 
+/* The result of a turn with this response and row; a later turn continues it. */
+static struct result followed(struct response *response, struct result row, struct result later)
+{
+	struct history_tokens *h = history_tokens_new();
+	struct record record;
+	record_init(&record);
+	row.n = 0;
+	assert_int_equal(history_tokens_row(h, NULL, &record, response, &row), 0);
+	record.continues = 0;
+	later.n = 1;
+	assert_int_equal(history_tokens_row(h, NULL, &record, response, &later), 0);
+	history_tokens_free(h);
+	return later;
+}
+
+static void text_tokens_are_those_of_answers_of_text(void **state)
+{
+	(void)state;
+	static const struct {
+		uint8_t kinds[2];
+		int64_t tokens;
+	} cases[] = {{{EVENT_TEXT, EVENT_TEXT}, 3},
+	             {{EVENT_REASONING, EVENT_TEXT}, IPF_ABSENT},
+	             {{EVENT_TEXT, EVENT_TOOL}, IPF_ABSENT}};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct response_event events[] = {{.kind = cases[i].kinds[0]}, {.kind = cases[i].kinds[1]}};
+		struct response response = {.events = events, .events_count = 2};
+		assert_int_equal(followed(&response, row_of(0, 0), row_of(1, 0)).history_text_tokens, cases[i].tokens);
+		buffer_text(&response.output_ids, "1,2,3,4"); /* these are all of it */
+		assert_int_equal(followed(&response, row_of(0, 0), row_of(1, 0)).history_text_tokens, IPF_ABSENT);
+		buffer_release(&response.output_ids);
+	}
+}
+
+static void turns_are_kept_if_a_later_one_can_tell(void **state)
+{
+	(void)state;
+	struct response response = {0};
+	struct result row = row_of(0, 0), later = row_of(1, 11);
+	assert_int_equal(followed(&response, row, later).history_cached_tokens, 1);
+	row.input_tokens_usage = IPF_ABSENT;
+	assert_int_equal(followed(&response, row, later).history_generated_tokens, 4);
+	assert_int_equal(followed(&response, row, later).history_cached_tokens, IPF_ABSENT);
+	row = row_of(0, 0);
+	row.ok = false;
+	assert_int_equal(followed(&response, row, later).history_generated_tokens, IPF_ABSENT);
+	row = row_of(0, 0);
+	row.session = (struct slice){0};
+	assert_int_equal(followed(&response, row, later).history_generated_tokens, IPF_ABSENT);
+	row = row_of(0, 0);
+	row.output_tokens = IPF_ABSENT;
+	assert_int_equal(followed(&response, row, later).history_text_tokens, IPF_ABSENT);
+	later.ok = false;
+	assert_int_equal(followed(&response, row_of(0, 0), later).history_generated_tokens, IPF_ABSENT);
+}
+
+static void a_number_that_comes_again_replaces_its_turn(void **state)
+{
+	(void)state;
+	struct history_tokens *h = history_tokens_new();
+	struct record record;
+	const struct response response = {0};
+	for (int64_t tokens = 4; tokens <= 5; tokens++) {
+		struct result row = row_of(0, 0);
+		row.output_tokens = tokens;
+		record_init(&record);
+		assert_int_equal(history_tokens_row(h, NULL, &record, &response, &row), 0);
+	}
+	assert_int_equal(add(h, NULL, 1, 0, 0).history_generated_tokens, 5);
+	history_tokens_free(h);
+}
+
+static void ids_of_both_prompt_and_answer_are_compared(void **state)
+{
+	(void)state;
+	struct response response = {0};
+	buffer_text(&response.prompt_ids, "7");
+	assert_int_equal(followed(&response, row_of(0, 0), row_of(1, 0)).history_tokens, IPF_ABSENT);
+	buffer_text(&response.output_ids, "8");
+	const struct result row = followed(&response, row_of(0, 0), row_of(1, 0));
+	assert_int_equal(row.history_tokens, 2);
+	assert_int_equal(row.history_same_tokens, 1);
+	/* the later prompt has none */
+	struct history_tokens *h = history_tokens_new();
+	struct record record;
+	struct result first = row_of(0, 0);
+	record_init(&record);
+	assert_int_equal(history_tokens_row(h, NULL, &record, &response, &first), 0);
+	const struct result later = add(h, NULL, 1, 0, 0);
+	assert_int_equal(later.history_generated_tokens, 4);
+	assert_int_equal(later.history_tokens, IPF_ABSENT);
+	history_tokens_free(h);
+	response_release(&response);
+}
+
 /* The oldest turns are forgotten, so sessions without end take no more memory. */
 static void the_last_turns_are_kept(void **state)
 {
@@ -125,6 +220,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(ids_are_counted_whole),
 		cmocka_unit_test(turns_are_held_against_the_one_before),
+		cmocka_unit_test(text_tokens_are_those_of_answers_of_text),
+		cmocka_unit_test(turns_are_kept_if_a_later_one_can_tell),
+		cmocka_unit_test(a_number_that_comes_again_replaces_its_turn),
+		cmocka_unit_test(ids_of_both_prompt_and_answer_are_compared),
 		cmocka_unit_test(the_last_turns_are_kept),
 		cmocka_unit_test(continued_turns_are_forgotten_first),
 	};
