@@ -50,18 +50,18 @@ static struct partial *find(struct packet_fragments *w, const struct fragment *p
 	return oldest;
 }
 
-/* 1: the part was put in; 0: it was there already; -1: it overlaps or contradicts others. */
-static int put(struct partial *p, const struct fragment *part)
+/* False: the part overlaps or contradicts others. One that is there already is fine. */
+static bool put(struct partial *p, const struct fragment *part)
 {
 	const uint32_t end = part->offset + (uint32_t)part->len, first = part->offset / 8, last = (end + 7) / 8;
 	uint32_t there = 0;
 	if (!part->len || end > FRAGMENTS_BYTES || (part->more && part->len % 8) || (p->end && end > p->end) ||
 	    (!part->more && p->end && p->end != end))
-		return -1;
+		return false;
 	for (uint32_t i = first; i < last; i++)
 		there += p->seen[i / 8] >> (i % 8) & 1;
 	if (there)
-		return there == last - first && memcmp(p->bytes + part->offset, part->bytes, part->len) == 0 ? 0 : -1;
+		return there == last - first && memcmp(p->bytes + part->offset, part->bytes, part->len) == 0;
 	for (uint32_t i = first; i < last; i++)
 		p->seen[i / 8] = (uint8_t)(p->seen[i / 8] | 1 << (i % 8));
 	memcpy(p->bytes + part->offset, part->bytes, part->len);
@@ -70,8 +70,8 @@ static int put(struct partial *p, const struct fragment *part)
 		p->end = end;
 	for (uint32_t i = last; !part->more && i < UNITS; i++) /* nothing follows the end */
 		if (p->seen[i / 8] >> (i % 8) & 1)
-			return -1;
-	return p->end && p->received > p->end ? -1 : 1;
+			return false;
+	return true;
 }
 
 enum packet_kind fragments_add(struct packet_fragments **waiting, struct fragment *part, int64_t *lost)
@@ -85,7 +85,7 @@ enum packet_kind fragments_add(struct packet_fragments **waiting, struct fragmen
 	}
 	if (p->complete) /* a duplicate of a part; the whole was handed on */
 		return PACKET_FRAGMENT;
-	if (put(p, part) < 0) {
+	if (!put(p, part)) {
 		p->used = false;
 		++*lost;
 		return PACKET_BROKEN;
