@@ -7,7 +7,7 @@ static double mean_of(const double *values, size_t count)
 {
 	double sum = 0;
 	/* from the first value on: a series on a large offset keeps its digits */
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 1; i < count; i++)
 		sum += values[i] - values[0];
 	return count ? values[0] + sum / (double)count : NAN;
 }
@@ -61,8 +61,6 @@ bool mean_estimate_enough(double n_eff, double count)
 struct mean_estimate mean_estimate_of(const double *values, size_t count)
 {
 	struct mean_estimate e = {.mean = mean_of(values, count), .n_eff = (double)count, .error = NAN};
-	if (count == 0)
-		return e;
 	double variance = autocovariance(values, count, e.mean, 0), of_mean = variance / (double)count;
 	if (count <= AUTOCORRELATION_BATCHES) {
 		of_mean *= autocorrelation_time(values, count);

@@ -41,7 +41,8 @@ static double unbiased(double r, size_t count)
 	return r + (1 + 3 * r) / (double)count;
 }
 
-/* The degrees of freedom of a variance: fewer than the blocks less one if few of them have most of it. */
+/* The degrees of freedom of a variance: fewer than the blocks less one if few of them have most of it, but above 2,
+ * since the kurtosis is below the number of blocks. */
 static double degrees_of(const double *blocks, size_t count, double spread)
 {
 	const double mean = mean_of(blocks, count), variance = spread / (double)count, all = (double)count - 1;
@@ -49,7 +50,7 @@ static double degrees_of(const double *blocks, size_t count, double spread)
 	for (size_t i = 0; i < count; i++)
 		fourth += (blocks[i] - mean) * (blocks[i] - mean) * (blocks[i] - mean) * (blocks[i] - mean);
 	const double kurtosis = variance > 0 ? fourth / (double)count / (variance * variance) : 0;
-	return kurtosis > 3 ? fmax(fmin(all, 2 * (double)count / (kurtosis - 1)), 1) : all;
+	return kurtosis > 3 ? fmin(all, 2 * (double)count / (kurtosis - 1)) : all;
 }
 
 /* How many blocks to begin with. */

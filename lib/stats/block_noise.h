@@ -6,12 +6,12 @@
  *     double half = student_critical(0.05, noise.degrees) * sqrt(noise.variance);
  *
  * Batch means: blocks that are long beside the correlation of their events are nearly independent. The variance of
- * their sum is then their number times that between them. Blocks are joined in pairs until a positive correlation of
- * neighbours is no longer visible (at most twice its standard error) or fewer than 2 * BLOCKS_FEWEST would remain. A
- * correlation still visible enters as that of an autoregressive process, (1 + r) / (1 - r), as in Tafazzoli, Steiger
- * and Wilson, "N-Skart: A nonsequential skewness- and autoregression-adjusted batch-means procedure for simulation
- * analysis", IEEE Transactions on Automatic Control 56(2), 2011. A negative correlation, as of work that one block
- * leaves to the next, counts only where it is beyond twice its standard error.
+ * their sum is then their number times that between them. Blocks are joined in pairs while the correlation of
+ * neighbours is above its standard error and at least 2 * BLOCKS_FEWEST blocks are left. A remaining positive
+ * correlation enters as that of an autoregressive process, (1 + r) / (1 - r), as in Tafazzoli, Steiger and Wilson,
+ * "N-Skart: A nonsequential skewness- and autoregression-adjusted batch-means procedure for simulation analysis", IEEE
+ * Transactions on Automatic Control 56(2), 2011. A negative correlation, as of work that one block leaves to the next,
+ * does not count: few blocks have one by chance.
  *
  * Pure; the same bits on every machine.
  */

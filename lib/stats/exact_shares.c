@@ -23,8 +23,6 @@ static double share_where(int64_t k, int64_t n, double probability)
 
 struct exact_interval share_exact_interval(int64_t count, int64_t all)
 {
-	if (all <= 0)
-		return (struct exact_interval){0, 1};
 	return (struct exact_interval){count <= 0 ? 0 : share_where(count, all, 0.025),
 	                               count >= all ? 1 : share_where(count + 1, all, 0.975)};
 }
@@ -41,8 +39,6 @@ static double log_choose(int64_t n, int64_t k)
 
 double share_fisher_p(int64_t hits1, int64_t all1, int64_t hits2, int64_t all2)
 {
-	if (all1 <= 0 || all2 <= 0)
-		return 1;
 	const int64_t hits = hits1 + hits2, most = hits < all2 ? hits : all2;
 	const double all = log_choose(all1 + all2, hits);
 	double p = 0;

@@ -13,7 +13,7 @@ struct trend trend_of(const double *values, size_t count)
 	if (!residuals)
 		return t;
 	double mean = 0, product = 0, squares = 0;
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 1; i < count; i++)
 		mean += (values[i] - values[0]) / n;
 	mean += values[0];
 	for (size_t i = 0; i < count; i++)

@@ -34,6 +34,8 @@ static void tails(void **state)
 	close_to(student_critical(0.001, 23), 3.76762680431178, 1e-9);
 	close_to(student_critical(0.0025, 1.3), 75.73766292737156, 1e-9);
 	close_to(variance_ratio_tail(3, 4, 60), 0.025276321398524582, 1e-9);
+	close_to(student_critical(0.5, 10), 0.699812061312431, 1e-9);
+	assert_true(isnan(student_critical(1, 3)) && isnan(variance_ratio_tail(1, 0.5, 4)));
 	assert_true(student_two_sided(INFINITY, 3) == 0);
 	assert_true(student_two_sided(0, 3) == 1);
 	assert_true(isnan(student_two_sided(NAN, 3)) && isnan(student_two_sided(1, 0.5)));
@@ -135,6 +137,104 @@ static void edges(void **state)
 	close_to(block_noise_add((struct block_noise){0}, sum).degrees, 20, 1e-12);
 }
 
+/* ---- by hand ---- */
+
+/* Blocks around 10, each of the given number of parts: the first one has all of it. */
+static struct block_noise noise_of_blocks(const double *blocks, size_t count, size_t parts)
+{
+	double values[1000] = {0};
+	for (size_t b = 0; b < count; b++)
+		values[b * parts / count] = 10 + blocks[b];
+	return block_noise_of(values, parts);
+}
+
+static void expect(struct block_noise got, double variance, double degrees)
+{
+	close_to(got.variance, variance, 1e-12);
+	close_to(got.degrees, degrees, 1e-12);
+}
+
+/* The variance of a sum is the number of blocks times theirs, and more if neighbours resemble each other. */
+static void noise_of_few_blocks_by_hand(void **state)
+{
+	(void)state;
+	expect(noise_of_blocks((const double[]){-1, 1}, 2, 2), 2 * 2, 1);
+	/* no correlation, or 1/3 without bias */
+	expect(noise_of_blocks((const double[]){-1, 0, 1}, 3, 3), 3 * (4. / 3) / (2. / 3), 2);
+	/* squares 8, products of neighbours 1: r = 1/8, or 1/8 + (1 + 3/8) / 8 without bias */
+	const double r = 0.296875;
+	expect(noise_of_blocks((const double[]){1, 1, -1, -1, 1, 1, -1, -1}, 8, 8), 64. / 7 * (1 + r) / (1 - r), 7);
+	/* squares 42, products 26.25: r = 0.625, or 0.98 without bias, of which 0.8 counts; eight blocks are not joined */
+	expect(noise_of_blocks((const double[]){-3.5, -2.5, -1.5, -.5, .5, 1.5, 2.5, 3.5}, 8, 80), 8 * 42. / 7 * 9, 7);
+	/* neighbours that differ do not count */
+	expect(noise_of_blocks((const double[]){1, -1, 1, -1, 1, -1, 1, -1}, 8, 79), 64. / 7, 7);
+}
+
+/* Two parts of the last block. */
+static void parts_of_a_block_are_added(void **state)
+{
+	(void)state;
+	const double parts[] = {1, -1, 1, -1, 1, -1, 1, 2, -3};
+	expect(block_noise_of(parts, 9), 64. / 7, 7);
+}
+
+/* Few blocks with most of the variance: 2 n / (kurtosis - 1) degrees, but fewer than blocks. */
+static void outliers_leave_few_degrees(void **state)
+{
+	(void)state;
+	/* squares 49 + 7, fourth powers 2401 + 7: kurtosis 301 / 49 */
+	expect(noise_of_blocks((const double[]){-1, -1, -1, 7, -1, -1, -1, -1}, 8, 8), 64, 16 / (301. / 49 - 1));
+	/* kurtosis 157 / 49: 7.26 degrees, of which eight blocks have 7 */
+	expect(noise_of_blocks((const double[]){1, -1, 5, -5, 1, -1, 1, -1}, 8, 8), 64, 7);
+}
+
+static void blocks_begin_with_ten_parts(void **state)
+{
+	(void)state;
+	static const struct {
+		size_t parts, blocks;
+	} cases[] = {{7, 7}, {8, 8}, {89, 8}, {90, 9}, {479, 47}, {480, 48}, {490, 48}, {1000, 48}};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		double blocks[BLOCKS_MOST];
+		for (size_t b = 0; b < cases[i].blocks; b++)
+			blocks[b] = b % 2 ? 1 : -1;
+		close_to(noise_of_blocks(blocks, cases[i].blocks, cases[i].parts).degrees, (double)cases[i].blocks - 1, 0);
+	}
+}
+
+/* Sixteen blocks, two of each of these. Their squares add up to 80, and the products of equal neighbours to 40. Those
+ * of the others are -27 and -29: the correlation is 13/80, or 0.2555 without bias, and 11/80, or 0.2258. Its standard
+ * error is a quarter. */
+static void visible_correlation_joins_blocks(void **state)
+{
+	(void)state;
+	static const double above[] = {3, -3, 1, -1, -1, 3, -3, 1}, below[] = {3, -3, 1, -1, 1, -3, 3, -1};
+	double pairs[16];
+	for (int i = 0; i < 16; i++)
+		pairs[i] = above[i / 2];
+	expect(noise_of_blocks(pairs, 16, 160), 8 * 160. / 7, 7);
+	for (int i = 0; i < 16; i++)
+		pairs[i] = below[i / 2];
+	const double r = 11. / 80 + (1 + 33. / 80) / 16;
+	expect(noise_of_blocks(pairs, 16, 160), 16 * 80. / 15 * (1 + r) / (1 - r), 15);
+}
+
+static void noises_are_added(void **state)
+{
+	(void)state;
+	const struct block_noise one = {.variance = 4, .degrees = 1, .independent = 3},
+							 two = {.variance = 2, .degrees = 4, .independent = 5};
+	const struct block_noise sum = block_noise_add(one, two), turned = block_noise_add(two, one);
+	expect(sum, 6, 36. / (16 + 1));
+	expect(turned, 6, 36. / (16 + 1));
+	close_to(sum.independent, 8, 0);
+	/* without variance their degrees are those of both */
+	const struct block_noise none = block_noise_add((struct block_noise){.degrees = 3},
+	                                                (struct block_noise){.degrees = 4});
+	expect(none, 0, 7);
+	expect(block_noise_add((struct block_noise){.variance = 2}, one), 6, 36. / 16);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -142,6 +242,12 @@ int main(void)
 		cmocka_unit_test(covers),
 		cmocka_unit_test(few_blocks),
 		cmocka_unit_test(edges),
+		cmocka_unit_test(noise_of_few_blocks_by_hand),
+		cmocka_unit_test(parts_of_a_block_are_added),
+		cmocka_unit_test(outliers_leave_few_degrees),
+		cmocka_unit_test(blocks_begin_with_ten_parts),
+		cmocka_unit_test(visible_correlation_joins_blocks),
+		cmocka_unit_test(noises_are_added),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -19,6 +19,8 @@ static void intervals_are_those_of_clopper_and_pearson(void **state)
 		const struct exact_interval got = share_exact_interval(cases[i].count, cases[i].all);
 		assert_float_equal(got.low, cases[i].low, 1e-7);
 		assert_float_equal(got.high, cases[i].high, 1e-7);
+		assert_true(cases[i].low > 0 || got.low <= 0);
+		assert_true(cases[i].high < 1 || got.high >= 1);
 	}
 }
 
@@ -40,6 +42,8 @@ static void two_groups_are_tested_exactly(void **state)
 	assert_float_equal(share_fisher_p(120, 300, 129, 300), 0.2537336321857204, 1e-9);
 	assert_float_equal(share_fisher_p(0, 50, 15, 300), 0.09406130668278868, 1e-9);
 	assert_float_equal(share_fisher_p(0, 0, 5, 10), 1, 0);
+	assert_float_equal(share_fisher_p(5, 10, 0, 0), 1, 0);
+	assert_float_equal(share_fisher_p(0, 0, 0, 0), 1, 0);
 	assert_float_equal(share_fisher_p(5, 10, 0, 10), 1, 1e-9);
 }
 

@@ -45,6 +45,50 @@ static void autocorrelation_by_hand(void **state)
 	assert_true(isnan(mean_estimate_of(four, 1).error));
 }
 
+/* -7 -5 -3 -1 1 3 5 7: the products at the lags 0 to 5 are 168, 105, 46, -5, -44 and -67. */
+static void pairs_by_hand(void **state)
+{
+	const double eight[] = {-7, -5, -3, -1, 1, 3, 5, 7}, ones[] = {1, 1, 1}, two[] = {1, 3};
+	(void)state;
+	assert_close(autocorrelation_time(eight, 8), 2 * (168 + 105 + 46 - 5) / 168. - 1, 1e-14);
+	/* around 0: 1, 2/3 and 1/3, of which the last one has no partner */
+	assert_close(autocovariance_sum(ones, 3, 0, 0, 1), 5. / 3, 1e-15);
+	const struct mean_estimate e = mean_estimate_of(two, 2);
+	assert_close(e.n_eff, 2, 0);
+	assert_close(e.error, 1, 0);
+}
+
+static void few_of_many_values_need_more_to_be_enough(void **state)
+{
+	(void)state;
+	assert_true(mean_estimate_enough(20, 60));
+	assert_false(mean_estimate_enough(19.9, 20));
+	assert_false(mean_estimate_enough(20, 61));
+	assert_false(mean_estimate_enough(49.9, 200));
+	assert_true(mean_estimate_enough(50, 200));
+}
+
+/* Batches of two values, v - 3 and v + 3, say as much as their means v. */
+static void batches_stand_for_their_values(void **state)
+{
+	static double means[AUTOCORRELATION_BATCHES], values[2 * AUTOCORRELATION_BATCHES];
+	const size_t m = COUNT(means);
+	double squares = 0, mean = 0;
+	(void)state;
+	for (size_t i = 0; i < m; i++)
+		mean += (means[i] = (double)(i * i % 11) + (i > m / 2 ? 5 : 0)) / (double)m;
+	for (size_t i = 0; i < m; i++) {
+		squares += (means[i] - mean) * (means[i] - mean);
+		values[2 * i] = means[i] - 3;
+		values[2 * i + 1] = means[i] + 3;
+	}
+	const double of_means = squares / (double)m, time = autocorrelation_time(means, m);
+	const struct mean_estimate e = mean_estimate_of(values, 2 * m);
+	assert_close(e.mean, mean, 1e-12);
+	assert_close(e.n_eff, (of_means + 9) / (of_means / (double)m * time), 1e-9);
+	assert_close(e.error, sqrt((of_means + 9) / (e.n_eff - 1)), 1e-12);
+}
+
 /* A pair larger than the one before it counts as that one only: -2 5 -2 0 -2 5 -2 0 …, whose autocovariances at the
  * lags 0, 1, 2, 3 … are of period four. */
 static void pairs_only_fall(void **state)
@@ -102,6 +146,9 @@ static void student(void **state)
 		assert_close(student_quantile(STUDENT_99, table[i][0]), table[i][2], 0.004);
 		assert_close(student_quantile(STUDENT_99_9, table[i][0]), table[i][3], 0.03);
 	}
+	/* the terms of 1 are 1/2, 1/4, 1/16 and -528/92160, and those of 2 are 5/2, 49/16, 183/64 and 169950/92160 */
+	assert_close(student_quantile(1, 4), 1 + (0.5 + (0.25 + (0.0625 - 528 / 92160. / 4) / 4) / 4) / 4, 1e-14);
+	assert_close(student_quantile(2, 4), 2 + (2.5 + (3.0625 + (183 / 64. + 169950 / 92160. / 4) / 4) / 4) / 4, 1e-14);
 	assert_close(student_quantile(STUDENT_95, 3), 3.1824, 0.006);
 	assert_close(student_quantile(STUDENT_99, 3), 5.8409, 0.06);
 	assert_close(student_quantile(STUDENT_95, 1e12), STUDENT_95, 1e-9);
@@ -137,6 +184,14 @@ static void mser_by_hand(void **state)
 	assert_true(mser5(values, count + 4, &from));
 	assert_int_equal(from, 0);
 	assert_false(mser5(values, 19, &from));
+	/* neither a common part nor a factor counts */
+	assert_true(mser5(values, batches(values, (double[]){1004, 1001, 1002, 1001}, 4), &from));
+	assert_int_equal(from, 5);
+	count = batches(values, (double[]){4, 1, 2, 1}, 4);
+	for (size_t i = 0; i < count; i++)
+		values[i] /= 64;
+	assert_true(mser5(values, count, &from));
+	assert_int_equal(from, 5);
 	/* a late step is no warm-up: beyond half of the series nothing is truncated */
 	assert_true(mser5(values, batches(values, (double[]){1, 1, 1, 1, 1, 9}, 6), &from));
 	assert_int_equal(from, 0);
@@ -178,7 +233,9 @@ static void trend_by_hand(void **state)
 	assert_close(t.error, 0.2, 1e-14);
 	/* (-2)(0) + (-1)(0) + 0 + 1(0) + 2(2), of deviations from the mean 1: (2 + 1 + 0 - 1 + 2) / 10 */
 	assert_close(trend_of(bent, 5).slope, 0.4, 1e-15);
-	assert_true(isnan(trend_of(line, 4).slope));
+	t = trend_of(line, 4);
+	assert_true(isnan(t.slope) && isnan(t.error));
+	assert_close(t.degrees, 0, 0);
 }
 
 /* How often is a slope of 0 outside its 95 % interval? Correlated neighbours must not make trends of chance. */
@@ -205,6 +262,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(autocorrelation_by_hand),
+		cmocka_unit_test(pairs_by_hand),
+		cmocka_unit_test(few_of_many_values_need_more_to_be_enough),
+		cmocka_unit_test(batches_stand_for_their_values),
 		cmocka_unit_test(pairs_only_fall),
 		cmocka_unit_test(long_series),
 		cmocka_unit_test(student),
