@@ -298,7 +298,7 @@ static void set_offsets(struct dispatch *d, int64_t offset)
 void dispatch_lead(struct dispatch *d, int64_t lead_ns)
 {
 	d->lead = true;
-	d->stages[0].offset_ns = d->stages[0].last_end_ns = d->stages[0].last_start_ns = -lead_ns;
+	d->stages[0].offset_ns = d->stages[0].last_end_ns = -lead_ns;
 }
 
 /* When the next stage begins; INT64_MAX if that is unknown, or if all have begun. */
@@ -759,8 +759,7 @@ bool dispatch_wants(const struct dispatch *d, int64_t stage, int64_t now)
 		return false;
 	if (stage >= 0) {
 		const struct stage_state *s = &d->stages[stage];
-		int64_t slots = s->definition->slots == IPF_ABSENT ? 0 : s->definition->slots;
-		return !s->over && s->pool.count < LOOK_AHEAD_COUNT / 4 + slots;
+		return !s->over && s->pool.count < LOOK_AHEAD_COUNT / 4 + s->definition->slots;
 	}
 	if (d->finished)
 		return false;

@@ -337,6 +337,26 @@ static void test_a_first_stage_goes_before_the_start(void **state)
 	finish(&s);
 }
 
+/* The next stage begins at the run's start even if the first one lasts longer. */
+static void test_a_late_first_stage_moves_nothing(void **state)
+{
+	struct setup s = {0};
+	(void)state;
+	add_stage(&s, 0, -1, 1)->arrivals = 1;
+	add_stage(&s, 0, 100, -1)->arrivals = 1;
+	begin(&s);
+	dispatch_lead(s.d, 500 * MS);
+	add(&s, 0, 0, -1, -1);
+	add(&s, 1, 20, -1, -1);
+	struct dispatch_start first = expect(&s, -500, 0);
+	expect_none(&s, 40);
+	dispatch_ended(s.d, first.ticket, 50 * MS);
+	struct dispatch_start second = expect(&s, 50, 1);
+	assert_int_equal(second.due_ns, 20 * MS);
+	dispatch_ended(s.d, second.ticket, 60 * MS);
+	finish(&s);
+}
+
 static void test_a_cycle_stage_ends_on_time(void **state)
 {
 	struct setup s = {0};
@@ -402,6 +422,23 @@ static void test_stopping_drops_what_has_not_started(void **state)
 	assert_int_equal((int *)dispatch_dropped(s.d) - s.marks, 4);
 	add(&s, 0, 70, -1, -1); /* on its way when it was stopped */
 	assert_int_equal((int *)dispatch_dropped(s.d) - s.marks, 6);
+	finish(&s);
+}
+
+static void test_stopping_drops_an_arrival_with_a_slot(void **state)
+{
+	struct setup s = {0};
+	(void)state;
+	add_stage(&s, 0, 100, 1)->arrivals = 2;
+	begin(&s);
+	add(&s, 0, 0, -1, -1);
+	add(&s, 0, 0, -1, -1);
+	struct dispatch_start a = expect(&s, 0, 0);
+	expect_none(&s, 1);
+	dispatch_ended(s.d, a.ticket, 2 * MS); /* the second one has its slot */
+	dispatch_stop(s.d);
+	expect_none(&s, 3);
+	assert_int_equal((int *)dispatch_dropped(s.d) - s.marks, 1);
 	finish(&s);
 }
 
@@ -1292,8 +1329,10 @@ int main(void)
 		cmocka_unit_test(test_a_follower_goes_before_new_sessions),
 		cmocka_unit_test(test_a_stage_of_requests_moves_what_follows),
 		cmocka_unit_test(test_a_first_stage_goes_before_the_start),
+		cmocka_unit_test(test_a_late_first_stage_moves_nothing),
 		cmocka_unit_test(test_a_cycle_stage_ends_on_time),
 		cmocka_unit_test(test_stopping_drops_what_has_not_started),
+		cmocka_unit_test(test_stopping_drops_an_arrival_with_a_slot),
 		cmocka_unit_test(test_a_cut_schedule_ends),
 		cmocka_unit_test(test_senseless_stages_are_refused),
 		cmocka_unit_test(test_it_looks_ahead_and_not_too_far),
