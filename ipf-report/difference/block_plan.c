@@ -130,11 +130,6 @@ static size_t find_block(const struct block_plan *plan, int32_t position, int64_
 	return low;
 }
 
-static bool has_blocks(const struct block_plan *plan, int32_t position)
-{
-	return position >= 0 && plan->begin[position + 1] > plan->begin[position];
-}
-
 int block_plan_place(const struct block_plan *plan, const struct run_data *run, int32_t *cells, struct ipf_error *err)
 {
 	int64_t *sessions = session_list(run, err), count;
@@ -146,7 +141,7 @@ int block_plan_place(const struct block_plan *plan, const struct run_data *run, 
 		find_sessions(rows, count, sessions);
 		for (int64_t i = 0; i < count; i++) {
 			const size_t each = plan->begin[plan->stages];
-			cells[rows + i - run->rows] = has_blocks(plan, position)
+			cells[rows + i - run->rows] = position >= 0
 			                                  ? (int32_t)((size_t)run_of(run, &rows[i]) * each +
 			                                              find_block(plan, position, number_of(&rows[i], sessions)))
 			                                  : -1;

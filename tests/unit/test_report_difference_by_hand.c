@@ -4,6 +4,7 @@
 
 #include "absent.h"
 #include "difference/difference.h"
+#include "figures/share_interval.h"
 #include "stats/student.h"
 
 #include <math.h>
@@ -116,6 +117,19 @@ static const struct by_hand by_hand[] = {
      17e-4,
      36 * UNIT,
      false},
+	{"the second of two has a partner",
+     1,
+     {2, 2},
+     {-1, 1},
+     {{0, 1}, {2, 1}},
+     {{1, 2}, {4, 5}},
+     {{-.01, .01}, {-.03, .05}},
+     NOISE_RUNS,
+     17e-4,
+     2,
+     17e-4,
+     26 * UNIT,
+     false},
 	{"each run has other requests",
      1,
      {2, 2},
@@ -208,7 +222,7 @@ static struct difference by_hand_difference(const struct by_hand *c, const doubl
                                             enum influence_scale scale)
 {
 	static const size_t ends[] = {0, PARTS, 2 * PARTS}, alone[] = {0, 1};
-	double parts[SIDES][6 * PARTS], of_runs[SIDES][3];
+	double *parts[SIDES], of_runs[SIDES][3];
 	struct comparison_design design = {.partner = c->partner};
 	struct influence i[SIDES] = {0};
 	for (int s = 0; s < SIDES; s++) {
@@ -216,6 +230,8 @@ static struct difference by_hand_difference(const struct by_hand *c, const doubl
 		design.blocks[s] = (struct run_blocks){
 			.runs = c->runs[s], .stages = (size_t)c->stages, .begin = c->alone ? alone : ends};
 		design.schedule[s] = c->schedule[s];
+		parts[s] = malloc((size_t)(c->runs[s] * blocks) * sizeof *parts[s]); /* a sanitizer sees reads beyond its end */
+		assert_non_null(parts[s]);
 		for (int r = 0; r < c->runs[s]; r++) {
 			for (int k = 0; k < blocks; k++)
 				parts[s][r * blocks + k] = c->parts[s][r] * part(k);
@@ -223,7 +239,10 @@ static struct difference by_hand_difference(const struct by_hand *c, const doubl
 		}
 		i[s] = (struct influence){.value = values[s], .scale = scale, .parts = parts[s], .of_runs = of_runs[s]};
 	}
-	return difference_of(&i[SIDE_BASE], &i[SIDE_NEW], &design);
+	const struct difference d = difference_of(&i[SIDE_BASE], &i[SIDE_NEW], &design);
+	free(parts[SIDE_BASE]);
+	free(parts[SIDE_NEW]);
+	return d;
 }
 
 static void noise_by_hand(void **state)
@@ -258,6 +277,11 @@ static void a_figure_of_zero_has_no_difference(void **state)
 	}
 	const struct difference same = by_hand_difference(&by_hand[0], equal, INFLUENCE_RELATIVE);
 	assert_true(same.change == 0 && same.p == 1 && same.low < 0 && same.high > 0);
+	/* four times as much: more than a share can change */
+	const double more[SIDES] = {1, 4};
+	const struct difference large = by_hand_difference(&by_hand[0], more, INFLUENCE_RELATIVE);
+	follows("four times as much", &large, log(4));
+	assert_true(large.low > 1);
 	/* the parts of one side alone */
 	const size_t ends[] = {0, PARTS};
 	const int none[] = {-1};
@@ -272,6 +296,194 @@ static void a_figure_of_zero_has_no_difference(void **state)
 		near("parts of one side", "change", d.change, 1);
 		assert_true(isnan(d.p) && isnan(d.low));
 	}
+}
+
+/* ---- percentiles ---- */
+
+/* A side whose values have these logarithms: `middle` at its level, from where they fall by `down` and rise by `up` for
+ * each logit of the level. A step of an error e thus takes them e / (level (1 - level)) times as far. */
+struct percentile {
+	double level, middle, down, up;
+	int values;
+	double multiple; /* its parts are so many times those by hand */
+	double size;
+	double ramp; /* each part is greater than the one before it by this */
+};
+
+static double logit(double level)
+{
+	return log(level / (1 - level));
+}
+
+static struct influence influence_of(const struct percentile *p, struct samples *sorted, double *parts, double *of_run)
+{
+	for (int k = 0; k < p->values; k++) {
+		const double steps = logit((k + 0.5) / p->values) - logit(p->level);
+		samples_add(sorted, exp(p->middle + steps * (steps < 0 ? p->down : p->up)));
+	}
+	samples_sort(sorted);
+	for (int k = 0; k < PARTS; k++)
+		parts[k] = p->multiple * part(k) + p->ramp * (k - (PARTS - 1) / 2.0);
+	*of_run = exp(p->middle);
+	return (struct influence){.value = exp(p->middle),
+	                          .scale = INFLUENCE_LEVEL,
+	                          .size = p->size,
+	                          .level = p->level,
+	                          .sorted = sorted,
+	                          .parts = parts,
+	                          .of_runs = of_run};
+}
+
+static struct difference of_percentiles(const struct percentile sides[SIDES], bool paired)
+{
+	const size_t ends[] = {0, PARTS};
+	const int partner[] = {paired ? 0 : -1}, schedules[SIDES][1] = {{0}, {paired ? 0 : 1}};
+	const struct run_blocks blocks = {.runs = 1, .stages = 1, .begin = ends};
+	const struct comparison_design design = {
+		.blocks = {blocks, blocks}, .partner = partner, .schedule = {schedules[0], schedules[1]}};
+	struct samples sorted[SIDES] = {{0}};
+	double parts[SIDES][PARTS], of_run[SIDES];
+	struct influence i[SIDES];
+	for (int s = 0; s < SIDES; s++)
+		i[s] = influence_of(&sides[s], &sorted[s], parts[s], &of_run[s]);
+	const struct difference d = difference_of(&i[SIDE_BASE], &i[SIDE_NEW], &design);
+	for (int s = 0; s < SIDES; s++)
+		samples_release(&sorted[s]);
+	return d;
+}
+
+/* How far a standard error goes down and up, and on average. */
+struct steps {
+	double down, up, mean;
+};
+
+static struct steps steps_of(const struct percentile *p)
+{
+	const double error = fabs(p->multiple) * sqrt(UNIT) / (p->level * (1 - p->level));
+	return (struct steps){error * p->down, error * p->up, error * (p->down + p->up) / 2};
+}
+
+/* The values are interpolated. */
+static void about(const char *what, const char *figure, double got, double expected)
+{
+	if (!(got == expected || fabs(got - expected) <= 2e-3 * fabs(expected)))
+		fail_msg("%s: %s %.9g (expected %.9g)", what, figure, got, expected);
+}
+
+/* `below`, `above`: how far the limits are from the change, for one standard error. */
+static void expect_interval(const char *what, const struct difference *d, double change, double error, double degrees,
+                            double below, double above)
+{
+	const double t = student_critical(0.05, degrees), toward = change > 0 ? below : above;
+	assert_int_equal(d->noise, NOISE_BLOCKS);
+	about(what, "error", d->error, error);
+	about(what, "degrees", d->degrees, degrees);
+	about(what, "low", log(1 + d->low), change - t * below);
+	about(what, "high", log(1 + d->high), change + t * above);
+	about(what, "p", d->p, student_two_sided(fabs(change) / toward, degrees));
+}
+
+static void limits_of_percentiles_are_read_off_the_values(void **state)
+{
+	(void)state;
+	struct percentile sides[SIDES] = {{0.5, 0, 1, 2, 20000, 1, 1000, 0}, {0.4, 0.1, 0.5, 0.8, 20000, 3, 1000, 0}};
+	for (int falls = 0; falls < 2; falls++) {
+		sides[SIDE_NEW].middle = falls ? -0.2 : 0.2;
+		sides[SIDE_BASE].multiple = 1;
+		const double change = sides[SIDE_NEW].middle;
+		const struct steps base = steps_of(&sides[SIDE_BASE]), value = steps_of(&sides[SIDE_NEW]);
+		/* other requests: errors of their own */
+		struct difference d = of_percentiles(sides, false);
+		const double a = base.mean * base.mean, b = value.mean * value.mean;
+		expect_interval("not paired", &d, change, sqrt(a + b), 7 * (a + b) * (a + b) / (a * a + b * b),
+		                hypot(value.down, base.up), hypot(value.up, base.down));
+		/* the same requests: one error, which moves both sides in one direction */
+		d = of_percentiles(sides, true);
+		const double both = fmax(fabs(value.down - base.down), fabs(value.up - base.up));
+		expect_interval("paired", &d, change, fabs(value.mean - base.mean), 7, both, both);
+		/* or in opposite ones */
+		sides[SIDE_BASE].multiple = -1;
+		d = of_percentiles(sides, true);
+		expect_interval("opposite", &d, change, value.mean + base.mean, 7, value.down + base.up, value.up + base.down);
+	}
+}
+
+/* Twenty blocks of each side, and two of them beyond the percentile. */
+static void a_percentile_needs_blocks_beyond_it(void **state)
+{
+	static const struct {
+		double level;
+		bool known;
+	} cases[] = {{0.5, true}, {0.974, true}, {0.976, false}, {0.026, true}, {0.024, false}};
+	(void)state;
+	for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+		const struct percentile side = {cases[k].level, 0, 1, 1, 20000, 0.1, 1000, 0};
+		const struct percentile sides[SIDES] = {side, side};
+		const struct difference d = of_percentiles(sides, true);
+		assert_int_equal(d.noise, cases[k].known ? NOISE_BLOCKS : NOISE_UNKNOWN);
+		assert_int_equal(d.missing, cases[k].known ? NOISE_KNOWN : NOISE_FEW);
+	}
+}
+
+/* There are no values as far out as one standard error of the new side's level. */
+static void values_that_end_leave_a_limit_open(void **state)
+{
+	(void)state;
+	for (int below = 0; below < 2; below++) {
+		const double level = below ? 0.03 : 0.97;
+		const struct percentile sides[SIDES] = {{level, 0, 1, 1, 20000, 0.5, 1000, 0},
+		                                        {level, 0.2, 1, 1, 400, 12, 1000, 0}};
+		const struct steps base = steps_of(&sides[SIDE_BASE]), value = steps_of(&sides[SIDE_NEW]);
+		const double t = student_critical(0.05, 7);
+		const struct difference d = of_percentiles(sides, true);
+		/* the scale is that of the values on the other side */
+		assert_true(fabs(d.error - (value.mean - base.mean)) < 0.02 * d.error);
+		if (below)
+			assert_true(isinf(d.low) || d.low <= -1);
+		else
+			assert_true(isinf(d.high) && d.high > 0);
+		const double open = below ? log(1 + d.high) - 0.2 : 0.2 - log(1 + d.low);
+		assert_true(fabs(open - t * (value.mean - base.mean)) < 0.02 * open);
+	}
+}
+
+/* A side of a tenth of the requests has at least the noise of the other for as many. */
+static void a_small_side_takes_the_noise_of_the_other(void **state)
+{
+	static const struct {
+		double size, multiple, other;
+		bool own;
+	} cases[] = {{1000, 1, 1, true}, {501, 1, 1, true},  {500, 1, 1, true},   {499, 1, 1, false},
+	             {100, 1, 1, false}, {100, 3, 1, false}, {100, 3.3, 1, false}};
+	(void)state;
+	for (size_t k = 0; k < sizeof cases / sizeof *cases; k++)
+		for (int small = 0; small < SIDES; small++) {
+			/* the scales differ: 2 for the base, 0.5 / 0.25 and 1 / 0.24 for each unit of the level */
+			struct percentile sides[SIDES] = {{0.5, 0, 0.5, 0.5, 20000, cases[k].other, 1000, 0},
+			                                  {0.4, 0.1, 1, 1, 20000, cases[k].other, 1000, 0}};
+			sides[small].size = cases[k].size;
+			sides[small].multiple = cases[k].multiple;
+			const struct steps own = steps_of(&sides[small]), other = steps_of(&sides[!small]);
+			struct percentile like = sides[small];
+			like.multiple = cases[k].other * sqrt(1000 / cases[k].size);
+			const double taken = cases[k].own || like.multiple < cases[k].multiple ? own.mean : steps_of(&like).mean;
+			const struct difference d = of_percentiles(sides, false);
+			about("a small side", "error", d.error, hypot(taken, other.mean));
+		}
+}
+
+/* The ramp of both sides makes successive blocks depend on each other, but it is no part of their difference. */
+static void without_noise_of_its_own_a_level_varies_as_independent_values(void **state)
+{
+	(void)state;
+	const struct percentile sides[SIDES] = {{0.3, 0, 1, 1, 20000, 1, 400, 0.05}, {0.3, 0.1, 1, 1, 20000, 3, 900, 0.05}};
+	const struct difference d = of_percentiles(sides, true);
+	const double variance = 0.3 * 0.7, a = sqrt(1 / (variance * 400)), b = sqrt(1 / (variance * 900)),
+				 error = 2 * sqrt(UNIT) / variance;
+	const double correlation = fmin((a * a + b * b - error * error) / (2 * a * b), 1);
+	assert_true(correlation > 0 && correlation < 1);
+	const double width = sqrt((1 - correlation) * (a * a + b * b) + correlation * (a - b) * (a - b));
+	expect_interval("a ramp", &d, 0.1, error, 7, width, width);
 }
 
 /* ---- shares ---- */
@@ -342,6 +554,50 @@ static void shares_at_their_ends(void **state)
 	assert_int_equal(none.finding, FINDING_SAME);
 }
 
+/* One in ten variances of seven degrees of freedom is greater than this many times the known one. */
+#define F_90 1.7167
+
+/* Shares of 1000 requests, in parts by hand: blocks count if their variance is greater than that. */
+static void shares_vary_at_least_as_their_blocks(void **state)
+{
+	static const double multiples[][SIDES] = {{1, 1}, {2.7, 2.7}, {2.9, 2.9}, {5, 1}, {1, 5}};
+	const size_t ends[] = {0, PARTS};
+	const int partner[] = {-1}, schedules[SIDES][1] = {{0}, {1}};
+	const struct run_blocks blocks = {.runs = 1, .stages = 1, .begin = ends};
+	const struct comparison_design design = {
+		.blocks = {blocks, blocks}, .partner = partner, .schedule = {schedules[0], schedules[1]}};
+	(void)state;
+	for (size_t k = 0; k < sizeof multiples / sizeof *multiples; k++) {
+		const double values[SIDES] = {0.3, 0.45};
+		double parts[SIDES][PARTS], cases[SIDES], squares[SIDES];
+		struct influence i[SIDES];
+		bool independent = true;
+		for (int s = 0; s < SIDES; s++) {
+			for (int b = 0; b < PARTS; b++)
+				parts[s][b] = multiples[k][s] * part(b);
+			i[s] = (struct influence){
+				.value = values[s], .scale = INFLUENCE_SHARE, .cases = 1000, .parts = parts[s], .of_runs = &i[s].value};
+			squares[s] = multiples[k][s] * multiples[k][s] * UNIT;
+			const double ratio = squares[s] * 1000 / (values[s] * (1 - values[s]));
+			const bool few = ratio > F_90;
+			cases[s] = few ? 1000 / ratio : 1000;
+			independent = independent && !few;
+		}
+		const struct difference d = difference_of(&i[SIDE_BASE], &i[SIDE_NEW], &design);
+		const double all = squares[0] + squares[1],
+					 degrees = independent ? 1998 : 7 * all * all / (squares[0] * squares[0] + squares[1] * squares[1]),
+					 t = student_critical(0.05, degrees);
+		const struct share_interval base = share_interval_at(values[0], cases[0], t),
+									value = share_interval_at(values[1], cases[1], t);
+		const double below = hypot(values[1] - value.low, base.high - values[0]),
+					 above = hypot(value.high - values[1], values[0] - base.low);
+		near("share", "degrees", d.degrees, degrees);
+		near("share", "low", d.low, 0.15 - below);
+		near("share", "high", d.high, 0.15 + above);
+		near("share", "error", d.error, fmax(sqrt(all), (below + above) / 2 / t));
+	}
+}
+
 /* ---- findings ---- */
 
 static void findings_at_their_limits(void **state)
@@ -404,6 +660,7 @@ static void runs_that_are_needed(void **state)
 		{.relative = true, .error = 0.02, .degrees = 2, .runs = {2, 2}, .noise = NOISE_RUNS},
 		{.relative = false, .error = 0.02, .degrees = 30, .runs = {1, 3}, .noise = NOISE_RUNS},
 		{.relative = false, .error = 0.004, .degrees = 0.5, .runs = {3, 1}, .noise = NOISE_BLOCKS},
+		{.relative = false, .error = 0.0036, .degrees = 30, .runs = {2, 2}, .noise = NOISE_RUNS},
 		{.relative = true, .error = 1e-6, .degrees = 40, .runs = {1, 1}, .noise = NOISE_BLOCKS},
 		{.relative = true, .error = 0, .degrees = 2, .runs = {2, 2}, .noise = NOISE_RUNS},
 		{.relative = true, .error = 900, .degrees = 40, .runs = {1, 1}, .noise = NOISE_BLOCKS},
@@ -417,13 +674,17 @@ static void runs_that_are_needed(void **state)
 					 visible = seen_by_hand(&d, 0, alpha);
 		difference_judge(&d, &(struct difference_limits){0.02, 0.01, family});
 		near("runs needed", "visible", d.visible, d.relative ? exp(visible) - 1 : visible);
-		if (k / 3 >= 6) {
+		if (k / 3 >= 7) {
 			assert_int_equal(d.runs_needed, IPF_ABSENT);
 			continue;
 		}
 		assert_true(d.runs_needed >= 1 && seen_by_hand(&d, d.runs_needed, alpha) <= effect);
 		assert_true(d.runs_needed == 1 || seen_by_hand(&d, d.runs_needed - 1, alpha) > effect);
 	}
+	struct difference none = cases[0];
+	assert_int_equal(difference_runs_for(&none, 0, 1), IPF_ABSENT);
+	none.p = NAN;
+	assert_int_equal(difference_runs_for(&none, 0.02, 1), IPF_ABSENT);
 	/* just within the least effect, and just beyond it */
 	for (int over = 0; over < 2; over++) {
 		struct difference d = {.runs = {1, 1}, .degrees = 40, .noise = NOISE_BLOCKS, .error = 1};
@@ -436,8 +697,16 @@ static void runs_that_are_needed(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(noise_by_hand),        cmocka_unit_test(a_figure_of_zero_has_no_difference),
-		cmocka_unit_test(shares_at_their_ends), cmocka_unit_test(findings_at_their_limits),
+		cmocka_unit_test(noise_by_hand),
+		cmocka_unit_test(a_figure_of_zero_has_no_difference),
+		cmocka_unit_test(limits_of_percentiles_are_read_off_the_values),
+		cmocka_unit_test(a_percentile_needs_blocks_beyond_it),
+		cmocka_unit_test(values_that_end_leave_a_limit_open),
+		cmocka_unit_test(a_small_side_takes_the_noise_of_the_other),
+		cmocka_unit_test(without_noise_of_its_own_a_level_varies_as_independent_values),
+		cmocka_unit_test(shares_vary_at_least_as_their_blocks),
+		cmocka_unit_test(shares_at_their_ends),
+		cmocka_unit_test(findings_at_their_limits),
 		cmocka_unit_test(runs_that_are_needed),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
