@@ -21,14 +21,12 @@ int lru_curve_init(struct lru_curve *c, const struct prefix_tree *tree, int64_t 
 {
 	*c = (struct lru_curve){.tree = tree, .prompts = prompts, .size = size};
 	c->last = calloc((size_t)tree->count + 1, sizeof *c->last);
-	c->kept = calloc((size_t)prompts + 1, sizeof *c->kept);
 	c->sums = calloc((size_t)prompts + 1, sizeof *c->sums);
-	return c->last && c->kept && c->sums ? 0 : -1;
+	return c->last && c->sums ? 0 : -1;
 }
 
 static void add_blocks(struct lru_curve *c, int64_t prompt, int64_t blocks)
 {
-	c->kept[prompt] += blocks;
 	for (int64_t i = prompt; i <= c->prompts; i += i & -i)
 		c->sums[i] += blocks;
 }
@@ -85,6 +83,5 @@ int64_t lru_curve_hits(const struct lru_curve *c, int k)
 void lru_curve_release(struct lru_curve *c)
 {
 	free(c->last);
-	free(c->kept);
 	free(c->sums);
 }

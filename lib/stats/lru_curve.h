@@ -25,8 +25,7 @@ int64_t lru_size(int k); /* blocks */
 struct lru_curve {
 	const struct prefix_tree *tree;
 	uint32_t *last; /* for each node: the number of the prompt that used it last, from 1; 0: none */
-	int64_t *kept;  /* for each prompt: its blocks that no later one has used */
-	int64_t *sums;  /* sums of these: a Fenwick tree (Fenwick 1994), from 1 */
+	int64_t *sums;  /* Fenwick tree (Fenwick 1994), from 1: for each prompt, its blocks that no later one has used */
 	int64_t prompts, now;
 	int64_t largest;         /* blocks of the largest prompt: a cache that is smaller could not serve it */
 	int64_t hits[LRU_SIZES]; /* tokens found at a distance of more than size k-1 and at most size k */

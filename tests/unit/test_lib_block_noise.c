@@ -233,6 +233,10 @@ static void noises_are_added(void **state)
 	                                                (struct block_noise){.degrees = 4});
 	expect(none, 0, 7);
 	expect(block_noise_add((struct block_noise){.variance = 2}, one), 6, 36. / 16);
+	expect(block_noise_add(one, (struct block_noise){.variance = 2}), 6, 36. / 16);
+	expect(block_noise_add((struct block_noise){.variance = 0.1, .degrees = 5},
+	                       (struct block_noise){.variance = 0.3, .degrees = 5}),
+	       0.4, 8);
 }
 
 int main(void)

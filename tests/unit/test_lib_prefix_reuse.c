@@ -85,6 +85,14 @@ static void a_block_cut_is_another_block(void **state)
 static void the_first_to_arrive_fills_the_cache(void **state)
 {
 	(void)state;
+	struct prefix_reuse first = {0};
+	add_prompt(&first, IPF_ABSENT, 0, "a");
+	add_prompt(&first, 20, 0, "a");
+	add_prompt(&first, 10, 0, "a");
+	prefix_reuse_compute(&first);
+	for (size_t i = 0; i < 3; i++)
+		expect_hits(&first, i, i, 10, i ? 10 : 0);
+	prefix_reuse_release(&first);
 	for (int timed = 0; timed < 2; timed++) {
 		struct prefix_reuse r = {0};
 		add_prompt(&r, 30, 0, "ab");

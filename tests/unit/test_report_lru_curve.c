@@ -136,12 +136,70 @@ static void joined_blocks(void **state)
 	prefix_tree_release(&tree);
 }
 
+static void sizes_are_four_an_octave(void **state)
+{
+	static const int64_t sizes[] = {1, 1, 1, 1, 2, 2, 3, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32};
+	(void)state;
+	for (int k = 0; k < (int)(sizeof sizes / sizeof *sizes); k++)
+		assert_int_equal(lru_size(k), sizes[k]);
+	assert_int_equal(lru_size(LRU_SIZES - 1), INT64_C(7) << 37);
+}
+
+/* Two prompts of the same three blocks, of which the second can have two from a cache, and one prompt too many. */
+static void prompts_and_their_hits_are_limited(void **state)
+{
+	(void)state;
+	struct prefix_tree tree = {0};
+	struct lru_curve curve;
+	uint32_t path[3] = {0};
+	for (uint32_t i = 0; i < 3; i++)
+		path[i] = prefix_tree_add(&tree, i ? path[i - 1] : PREFIX_ROOT, 10 + i, 16 * (i + 1));
+	assert_int_equal(lru_curve_init(&curve, &tree, 2, 2), 0);
+	lru_curve_use(&curve, path, 3, 3, 2);
+	assert_int_equal(curve.largest, 5);
+	lru_curve_use(&curve, path, 3, 2, 1);
+	lru_curve_use(&curve, path, 3, 3, 9);
+	assert_int_equal(curve.largest, 5);
+	assert_int_equal(lru_curve_hits(&curve, 3), 16);
+	assert_int_equal(lru_curve_hits(&curve, 4), 32);
+	assert_int_equal(lru_curve_hits(&curve, LRU_SIZES), 32);
+	assert_int_equal(curve.size_hits, 32);
+	lru_curve_release(&curve);
+	prefix_tree_release(&tree);
+}
+
+static void trees_grow_and_are_halved_without_end(void **state)
+{
+	enum { NODES = 9000 };
+	(void)state;
+	struct prefix_tree tree = {0};
+	static uint32_t nodes[NODES], map[NODES + 1];
+	prefix_tree_halve(&tree, map); /* there is nothing to halve */
+	assert_int_equal(tree.count, 0);
+	assert_int_equal(tree.joined, 0);
+	for (uint32_t i = 0; i < NODES; i++)
+		nodes[i] = prefix_tree_add(&tree, PREFIX_ROOT, 1 + i * UINT64_C(0x9e3779b97f4a7c15), i);
+	for (uint32_t i = 0; i < NODES; i++) {
+		assert_int_equal(nodes[i], i + 1);
+		assert_int_equal(prefix_tree_add(&tree, PREFIX_ROOT, 1 + i * UINT64_C(0x9e3779b97f4a7c15), i), i + 1);
+	}
+	for (int i = 1; i < 40; i++) {
+		prefix_tree_halve(&tree, map);
+		assert_int_equal(tree.count, 1); /* each was a first block */
+		assert_int_equal(tree.joined, i < PREFIX_JOINED_MOST ? i : PREFIX_JOINED_MOST);
+	}
+	prefix_tree_release(&tree);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_size),
 		cmocka_unit_test(who_had_what),
 		cmocka_unit_test(joined_blocks),
+		cmocka_unit_test(sizes_are_four_an_octave),
+		cmocka_unit_test(prompts_and_their_hits_are_limited),
+		cmocka_unit_test(trees_grow_and_are_halved_without_end),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
