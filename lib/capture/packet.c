@@ -143,12 +143,14 @@ static enum packet_kind read_ipv4(struct packet_layers *l, struct rest r, struct
 	return part.is_part || part.protocol == PROTOCOL_TCP ? read_payload(l, r, &part, s) : PACKET_OTHER;
 }
 
-/* Takes an extension header off, and notes where a fragment belongs. False: there is none, or not all of it. */
+/* Takes an extension header off, and notes where a fragment belongs. False: there is none, or not all of it; the
+ * protocol is then that of the header. */
 static bool skip_extension(struct rest *r, struct fragment *part)
 {
 	if (r->len < 8)
 		return false;
-	const uint8_t *at = r->at, next = at[0];
+	const uint8_t *at = r->at;
+	size_t len = 8;
 	switch (part->protocol) {
 	case PROTOCOL_HOP_BY_HOP:
 	case PROTOCOL_ROUTING:
@@ -156,21 +158,24 @@ static bool skip_extension(struct rest *r, struct fragment *part)
 	case PROTOCOL_MOBILITY:
 	case PROTOCOL_HIP:
 	case PROTOCOL_SHIM6:
-		part->protocol = next;
-		return skip(r, (size_t)at[1] * 8 + 8);
+		len += (size_t)at[1] * 8;
+		break;
 	case PROTOCOL_AH:
-		part->protocol = next;
-		return skip(r, (size_t)at[1] * 4 + 8);
+		len += (size_t)at[1] * 4;
+		break;
 	case PROTOCOL_FRAGMENT:
-		part->protocol = next;
 		part->offset = be16(at + 2) & 0xfff8;
 		part->more = at[3] & 1;
 		part->is_part = part->more || part->offset;
 		part->id = be32(at + 4);
-		return skip(r, 8);
+		break;
 	default:
 		return false;
 	}
+	if (!skip(r, len))
+		return false;
+	part->protocol = at[0];
+	return true;
 }
 
 static enum packet_kind read_ipv6(struct packet_layers *l, struct rest r, struct packet_segment *s)

@@ -154,6 +154,7 @@ static void unlist_gap(struct tcp_table *t, struct tcp_connection *c)
 	c->gap_next = c->gap_before = NULL;
 }
 
+/* It is closed, or the whole table goes. */
 static void forget(struct tcp_table *t, struct tcp_connection *c)
 {
 	struct tcp_connection **at = &t->buckets[c->hash % BUCKETS];
@@ -161,7 +162,6 @@ static void forget(struct tcp_table *t, struct tcp_connection *c)
 		at = &(*at)->chain;
 	*at = c->chain;
 	unlink_by_age(t, c);
-	unlist_gap(t, c);
 	free_halves(t, c);
 	free(c);
 	t->count--;

@@ -358,11 +358,32 @@ static void extension_headers_have_their_lengths(void **state)
 			e.bytes.len = TCP_OF_6 + 7; /* cut within the header */
 			e.wire = 200;
 			assert_int_equal(read_edited(&e), PACKET_OTHER);
+			e.bytes.len = TCP_OF_6 + 8; /* after the first one: there may be TCP, or another one */
+			set(&e, TCP_OF_6, 6);
+			assert_int_equal(read_edited(&e), types[i].unit && !more ? PACKET_BROKEN : PACKET_OTHER);
 			release_edited(&e);
 		}
 	for (int count = 15; count < 18; count++) {
 		struct edited e = with_extensions(60, count, 0, 8);
 		assert_int_equal(read_edited(&e), count <= 16 ? PACKET_TCP : PACKET_OTHER);
+		release_edited(&e);
+	}
+}
+
+/* The captured part of the header, 40 bytes of 88, could be a header of TCP. */
+static void a_cut_extension_header_is_no_header_of_tcp(void **state)
+{
+	(void)state;
+	static const unsigned types[] = {0, 51};
+	for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+		struct edited e = with_extensions(types[i], 1, 10, 8);
+		set(&e, TCP_OF_6 + 12, 0x50);
+		set(&e, TCP_OF_6 + 1, types[i] ? 20 : 10);
+		assert_int_equal(read_edited(&e), PACKET_TCP);
+		assert_int_equal(e.segment.len, 8);
+		e.wire = e.bytes.len - TCP_OF_6 - 40;
+		e.bytes.len = TCP_OF_6 + 40;
+		assert_int_equal(read_edited(&e), PACKET_OTHER);
 		release_edited(&e);
 	}
 }
@@ -401,6 +422,10 @@ static void links_have_so_many_tags(void **state)
 		assert_int_equal(read_edited(&e), tags == 4 ? PACKET_TCP : PACKET_OTHER);
 		e.bytes.len = 14 + 7; /* cut within the second tag */
 		assert_int_equal(read_edited(&e), PACKET_BROKEN);
+		e.bytes.len = 14 + 4; /* behind the first one, of ARP */
+		set(&e, 14 + 2, 8);
+		set(&e, 14 + 3, 6);
+		assert_int_equal(read_edited(&e), PACKET_OTHER);
 		release_edited(&e);
 	}
 	struct edited e = packet_with(false, "x");
@@ -699,6 +724,7 @@ int main(void)
 		cmocka_unit_test(fragments_of_ipv4_are_put_together),
 		cmocka_unit_test(lengths_of_ipv6_must_fit),
 		cmocka_unit_test(extension_headers_have_their_lengths),
+		cmocka_unit_test(a_cut_extension_header_is_no_header_of_tcp),
 		cmocka_unit_test(fragments_of_ipv6_are_put_together),
 		cmocka_unit_test(links_have_so_many_tags),
 		cmocka_unit_test(many_fragments_make_a_packet),

@@ -350,6 +350,23 @@ static void a_gap_that_is_filled_in_time_is_none(void **state)
 	end(&t, 200, "closed 4 200");
 }
 
+static void each_side_waits_for_its_own_gap(void **state)
+{
+	struct trial t;
+	(void)state;
+	begin(&t);
+	open_connection(&t);
+	send_bytes(&t, S, 1, 6, "", 10);
+	send_bytes(&t, C, 6, 4, "", 60);
+	wait_until(&t, 110);
+	expect(&t, "C -5 110");
+	wait_until(&t, 159);
+	expect(&t, "");
+	wait_until(&t, 160);
+	expect(&t, "S -3 160");
+	end(&t, 200, "closed 4 200");
+}
+
 static void gaps_of_several_connections_end_in_their_order(void **state)
 {
 	struct trial t;
@@ -383,6 +400,12 @@ static void what_waits_is_told_at_the_end(void **state)
 	send_bytes(&t, C, 8, 1, "hi", 20);
 	expect(&t, "");
 	end(&t, 30, "S -2 5, S 34 5, C -2 10, C cd 10, C -3 20, C hi 20, closed 4 30");
+	/* bytes that the other side had come before those that are older, but were not acknowledged */
+	begin(&t);
+	open_connection(&t);
+	send_bytes(&t, C, 3, 3, "cd", 5);
+	send_bytes(&t, S, 3, 1, "34", 20);
+	end(&t, 30, "S -2 20, S 34 20, C -2 5, C cd 5, closed 4 30");
 	begin(&t);
 	open_connection(&t);
 	send_flags(&t, C, FIN | ACK, 4, 1, "", 10); /* three bytes, and an end */
@@ -566,6 +589,8 @@ static void segments_far_away_are_odd(void **state)
 		assert_int_equal(counts(&t)->duplicate_segments, i == 3);
 		send_bytes(&t, S, 1, 6 + 0x40000000u, "yes", 3); /* an acknowledgement of nothing */
 		expect(&t, "S yes 3");
+		wait_until(&t, 500);
+		expect(&t, "");
 		tcp_table_free(t.table);
 		buffer_release(&t.log);
 	}
@@ -581,6 +606,95 @@ static void data_may_come_with_the_opening(void **state)
 	send_bytes(&t, C, 5, 4, "er", 3);
 	expect(&t, "C fast 1, S yes 2, C er 3");
 	end(&t, 9, "closed 4 9");
+}
+
+/* ---- failures ---- */
+
+/* The call with this number fails. */
+static int failing_call, calls;
+
+static int next_call(struct ipf_error *err)
+{
+	return calls++ == failing_call ? ipf_error_set(err, IPF_SYSTEM, "no more") : 0;
+}
+
+static int fail_bytes(void *data, struct tcp_connection *c, enum tcp_side from, struct slice bytes, int64_t t_ns,
+                      struct ipf_error *err)
+{
+	(void)from, (void)bytes, (void)t_ns;
+	c->owner = data;
+	return next_call(err);
+}
+
+static int fail_lost(void *data, struct tcp_connection *c, enum tcp_side from, uint64_t len, int64_t t_ns,
+                     struct ipf_error *err)
+{
+	(void)from, (void)len, (void)t_ns;
+	c->owner = data;
+	return next_call(err);
+}
+
+static int fail_finished(void *data, struct tcp_connection *c, enum tcp_side from, int64_t t_ns, struct ipf_error *err)
+{
+	(void)from, (void)t_ns;
+	c->owner = data;
+	return next_call(err);
+}
+
+static int fail_closed(void *data, struct tcp_connection *c, enum tcp_close why, int64_t t_ns, struct ipf_error *err)
+{
+	(void)data, (void)why, (void)t_ns;
+	c->owner = NULL;
+	return next_call(err);
+}
+
+/* Each kind of call in each place from which there may be one. False: one failed. */
+static bool tell_everything(struct trial *t)
+{
+	const struct packet_segment segments[] = {
+		segment(t, C, SYN, 0, 0, "", 0),
+		segment(t, S, SYN | ACK, 0, 1, "", 0),
+		segment(t, C, ACK, 1, 1, "a", 1),
+		segment(t, C, ACK, 3, 1, "c", 2),
+		segment(t, C, ACK, 2, 1, "b", 3),      /* two pieces */
+		segment(t, S, ACK, 1, 5, "1", 4),      /* a gap of the client, */
+		segment(t, S, ACK, 2, 5, "2", 200),    /* which ends, */
+		segment(t, S, ACK, 5, 5, "5", 201),    /* and one behind which a piece waits */
+		segment(t, C, SYN, 1000, 0, "x", 202), /* at its end by a new connection */
+		segment(t, C, ACK, 1005, 1, "y", 203),
+		segment(t, C, ACK | RST, 1006, 1, "z", 204), /* by a reset */
+		segment(t, C, SYN, 2000, 0, "", 205),
+		segment(t, C, ACK | FIN, 2001, 1, "x", 206),
+		segment(t, S, ACK | FIN, 1, 2003, "", 207), /* and by both sides */
+		segment(t, C, SYN, 3000, 0, "x", 208),
+		segment(t, C, ACK, 3004, 1, "y", 209),
+	};
+	for (size_t i = 0; i < sizeof segments / sizeof *segments; i++) {
+		if (tcp_table_segment(t->table, &segments[i], &t->err) < 0)
+			return false;
+		assert_true(calls <= failing_call);
+	}
+	return tcp_table_end(t->table, 300 * MS, &t->err) == 0;
+}
+
+static void a_call_that_fails_is_the_last_one(void **state)
+{
+	static const struct tcp_sink failing = {fail_bytes, fail_lost, fail_finished, fail_closed};
+	int all = 1000;
+	(void)state;
+	for (failing_call = 0; failing_call <= all; failing_call++) {
+		struct trial t = {.port = 40000};
+		calls = 0;
+		t.table = tcp_table_new(&failing, &t);
+		const bool good = tell_everything(&t);
+		if (good)
+			all = calls;
+		assert_int_equal(good, failing_call == all);
+		assert_int_equal(calls, good ? all : failing_call + 1);
+		assert_int_equal(t.err.kind, good ? IPF_OK : IPF_SYSTEM);
+		tcp_table_free(t.table);
+	}
+	assert_int_equal(all, 22);
 }
 
 /* ---- limits ---- */
@@ -701,6 +815,7 @@ int main(void)
 		cmocka_unit_test(a_gap_is_waited_for_a_tenth_of_a_second),
 		cmocka_unit_test(bytes_behind_a_gap_have_their_own_time),
 		cmocka_unit_test(a_gap_that_is_filled_in_time_is_none),
+		cmocka_unit_test(each_side_waits_for_its_own_gap),
 		cmocka_unit_test(gaps_of_several_connections_end_in_their_order),
 		cmocka_unit_test(what_waits_is_told_at_the_end),
 		cmocka_unit_test(cut_segments_lose_their_end),
@@ -710,6 +825,7 @@ int main(void)
 		cmocka_unit_test(the_client_of_a_connection_is_known_by_its_bytes),
 		cmocka_unit_test(segments_far_away_are_odd),
 		cmocka_unit_test(data_may_come_with_the_opening),
+		cmocka_unit_test(a_call_that_fails_is_the_last_one),
 		cmocka_unit_test(so_many_segments_wait),
 		cmocka_unit_test(so_many_bytes_wait),
 		cmocka_unit_test(connections_make_room_for_others),
