@@ -74,7 +74,7 @@ static size_t blocks_of(int64_t count, int64_t all)
 static int allocate(struct block_plan *plan, const struct run_data *run)
 {
 	const size_t stages = run->schedule.count;
-	plan->position = malloc((stages + 1) * sizeof *plan->position);
+	plan->position = malloc((stages ? stages : 1) * sizeof *plan->position);
 	plan->begin = calloc(stages + 1, sizeof *plan->begin);
 	plan->first_n = calloc(BLOCKS_PARTS_MOST + 2 * stages + 1, sizeof *plan->first_n);
 	plan->positions = stages;

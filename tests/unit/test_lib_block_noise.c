@@ -166,6 +166,10 @@ static void noise_of_few_blocks_by_hand(void **state)
 	expect(noise_of_blocks((const double[]){1, 1, -1, -1, 1, 1, -1, -1}, 8, 8), 64. / 7 * (1 + r) / (1 - r), 7);
 	/* squares 42, products 26.25: r = 0.625, or 0.98 without bias, of which 0.8 counts; eight blocks are not joined */
 	expect(noise_of_blocks((const double[]){-3.5, -2.5, -1.5, -.5, .5, 1.5, 2.5, 3.5}, 8, 80), 8 * 42. / 7 * 9, 7);
+	/* the same noise of much smaller blocks */
+	struct block_noise small = block_noise_of((const double[]){1e-3, 1e-3, -1e-3, -1e-3, 1e-3, 1e-3, -1e-3, -1e-3}, 8);
+	small.variance *= 1e6;
+	expect(small, 64. / 7 * (1 + r) / (1 - r), 7);
 	/* neighbours that differ do not count */
 	expect(noise_of_blocks((const double[]){1, -1, 1, -1, 1, -1, 1, -1}, 8, 79), 64. / 7, 7);
 }

@@ -48,11 +48,12 @@ static void autocorrelation_by_hand(void **state)
 /* -7 -5 -3 -1 1 3 5 7: the products at the lags 0 to 5 are 168, 105, 46, -5, -44 and -67. */
 static void pairs_by_hand(void **state)
 {
-	const double eight[] = {-7, -5, -3, -1, 1, 3, 5, 7}, ones[] = {1, 1, 1}, two[] = {1, 3};
+	const double eight[] = {-7, -5, -3, -1, 1, 3, 5, 7}, ones[] = {1, 1, 1, 1}, two[] = {1, 3};
 	(void)state;
 	assert_close(autocorrelation_time(eight, 8), 2 * (168 + 105 + 46 - 5) / 168. - 1, 1e-14);
 	/* around 0: 1, 2/3 and 1/3, of which the last one has no partner */
 	assert_close(autocovariance_sum(ones, 3, 0, 0, 1), 5. / 3, 1e-15);
+	assert_close(autocovariance_sum(ones, 4, 0, 0, 1), 2.5, 1e-15);
 	const struct mean_estimate e = mean_estimate_of(two, 2);
 	assert_close(e.n_eff, 2, 0);
 	assert_close(e.error, 1, 0);

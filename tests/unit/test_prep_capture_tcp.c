@@ -596,6 +596,23 @@ static void segments_far_away_are_odd(void **state)
 	}
 }
 
+/* An acknowledgement far beyond the bytes told is of another connection, though it is near another one. */
+static void acknowledgements_far_away_are_no_gap(void **state)
+{
+	struct trial t;
+	(void)state;
+	begin(&t);
+	open_connection(&t);
+	send_bytes(&t, C, 1, 1, "hello", 1);
+	send_bytes(&t, S, 1, 106, "", 3);
+	send_bytes(&t, S, 1, 6 + 0x40000000u, "", 4);
+	wait_until(&t, 103);
+	expect(&t, "C hello 1, C -100 103");
+	wait_until(&t, 500);
+	expect(&t, "");
+	end(&t, 600, "closed 4 600");
+}
+
 static void data_may_come_with_the_opening(void **state)
 {
 	struct trial t;
@@ -824,6 +841,7 @@ int main(void)
 		cmocka_unit_test(a_late_opening_belongs_to_the_bytes_after_it),
 		cmocka_unit_test(the_client_of_a_connection_is_known_by_its_bytes),
 		cmocka_unit_test(segments_far_away_are_odd),
+		cmocka_unit_test(acknowledgements_far_away_are_no_gap),
 		cmocka_unit_test(data_may_come_with_the_opening),
 		cmocka_unit_test(a_call_that_fails_is_the_last_one),
 		cmocka_unit_test(so_many_segments_wait),

@@ -267,6 +267,28 @@ static void noise_by_hand(void **state)
 	}
 }
 
+/* Sides of other requests may have other stages, too. */
+static void each_side_has_its_own_stages(void **state)
+{
+	static const size_t ends[] = {0, PARTS, 2 * PARTS};
+	static const int none[] = {-1}, schedules[SIDES][1] = {{0}, {1}};
+	double parts[2 * PARTS], of_runs[] = {1, 1};
+	(void)state;
+	for (int k = 0; k < 2 * PARTS; k++)
+		parts[k] = part(k);
+	for (int more = 0; more < SIDES; more++) {
+		struct comparison_design design = {.partner = none, .schedule = {schedules[0], schedules[1]}};
+		struct influence i[SIDES];
+		for (int s = 0; s < SIDES; s++) {
+			design.blocks[s] = (struct run_blocks){.runs = 1, .stages = s == more ? 2 : 1, .begin = ends};
+			i[s] = (struct influence){.value = 1, .parts = parts, .of_runs = of_runs};
+		}
+		const struct difference d = difference_of(&i[SIDE_BASE], &i[SIDE_NEW], &design);
+		near("stages", "error", d.error, sqrt(3 * UNIT));
+		near("stages", "degrees", d.degrees, 21);
+	}
+}
+
 static void a_figure_of_zero_has_no_difference(void **state)
 {
 	static const double zero[SIDES][SIDES] = {{0, 1}, {1, 0}}, equal[SIDES] = {2, 2};
@@ -431,8 +453,8 @@ static void values_that_end_leave_a_limit_open(void **state)
 	(void)state;
 	for (int below = 0; below < 2; below++) {
 		const double level = below ? 0.03 : 0.97;
-		const struct percentile sides[SIDES] = {{level, 0, 1, 1, 20000, 0.5, 1000, 0},
-		                                        {level, 0.2, 1, 1, 400, 12, 1000, 0}};
+		const struct percentile sides[SIDES] = {{level, 0, 0.1, 0.1, 20000, 0.5, 1000, 0},
+		                                        {level, 0.2, 0.1, 0.1, 400, 12, 1000, 0}};
 		const struct steps base = steps_of(&sides[SIDE_BASE]), value = steps_of(&sides[SIDE_NEW]);
 		const double t = student_critical(0.05, 7);
 		const struct difference d = of_percentiles(sides, true);
@@ -476,14 +498,18 @@ static void a_small_side_takes_the_noise_of_the_other(void **state)
 static void without_noise_of_its_own_a_level_varies_as_independent_values(void **state)
 {
 	(void)state;
-	const struct percentile sides[SIDES] = {{0.3, 0, 1, 1, 20000, 1, 400, 0.05}, {0.3, 0.1, 1, 1, 20000, 3, 900, 0.05}};
+	const struct percentile sides[SIDES] = {{0.3, 0, 1, 2, 20000, 1, 400, 0.005},
+	                                        {0.3, 0.1, 1, 2, 20000, 3, 900, 0.005}};
 	const struct difference d = of_percentiles(sides, true);
-	const double variance = 0.3 * 0.7, a = sqrt(1 / (variance * 400)), b = sqrt(1 / (variance * 900)),
-				 error = 2 * sqrt(UNIT) / variance;
-	const double correlation = fmin((a * a + b * b - error * error) / (2 * a * b), 1);
+	/* a step of a standard error, down; up it is twice as far */
+	const double variance = 0.3 * 0.7, base = sqrt(1 / (variance * 400)), value = sqrt(1 / (variance * 900)),
+				 a = 1.5 * base, b = 1.5 * value, error = 1.5 * 2 * sqrt(UNIT) / variance;
+	const double correlation = (a * a + b * b - error * error) / (2 * a * b),
+				 together = 4 * (base - value) * (base - value);
 	assert_true(correlation > 0 && correlation < 1);
-	const double width = sqrt((1 - correlation) * (a * a + b * b) + correlation * (a - b) * (a - b));
-	expect_interval("a ramp", &d, 0.1, error, 7, width, width);
+	expect_interval("a ramp", &d, 0.1, error, 7,
+	                sqrt((1 - correlation) * (value * value + 4 * base * base) + correlation * together),
+	                sqrt((1 - correlation) * (4 * value * value + base * base) + correlation * together));
 }
 
 /* ---- shares ---- */
@@ -698,6 +724,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(noise_by_hand),
+		cmocka_unit_test(each_side_has_its_own_stages),
 		cmocka_unit_test(a_figure_of_zero_has_no_difference),
 		cmocka_unit_test(limits_of_percentiles_are_read_off_the_values),
 		cmocka_unit_test(a_percentile_needs_blocks_beyond_it),
