@@ -157,9 +157,9 @@ static void prompts_and_their_hits_are_limited(void **state)
 	assert_int_equal(lru_curve_init(&curve, &tree, 2, 2), 0);
 	lru_curve_use(&curve, path, 3, 3, 2);
 	assert_int_equal(curve.largest, 5);
-	lru_curve_use(&curve, path, 3, 2, 1);
+	lru_curve_use(&curve, path, 3, 2, 5);
 	lru_curve_use(&curve, path, 3, 3, 9);
-	assert_int_equal(curve.largest, 5);
+	assert_int_equal(curve.largest, 8);
 	assert_int_equal(lru_curve_hits(&curve, 3), 16);
 	assert_int_equal(lru_curve_hits(&curve, 4), 32);
 	assert_int_equal(lru_curve_hits(&curve, LRU_SIZES), 32);
