@@ -31,7 +31,7 @@ CHANGES = [  # pattern, replacement; the first matching at a place is taken
     (r"^\t+(?!free|\w*(?:release|decref|clear|free|va_end)\b)[a-z_0-9]+\(.*\);$", lambda m: re.match(r"\t+", m.group()).group() + ";"),
     (r"\bbreak;", ";"), (r"\bcontinue;", ";"),
 ]
-NOT_CODE = re.compile(r'"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\'|//.*|/\*.*?\*/')
+NOT_CODE = re.compile(r'"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\'|//.*|/\*.*?(?:\*/|$)')
 
 
 def places(text):

@@ -449,6 +449,9 @@ static void exponential(void **state)
 		check_exp(nextafter((k + 0.5) / 64 * log(2), k));
 	}
 	assert_close(exact_exp(0), 1, 0);
+	assert_close(exact_power(2, 10), 1024, 1e-12 * 1024);
+	assert_close(exact_power(0, 2), 0, 0);
+	assert_close(exact_power(-2, 2), 0, 0); /* only positive bases have powers here */
 	assert_true(isinf(exact_exp(709.79)) && isinf(exact_exp(1e300)) && isinf(exact_exp(INFINITY)));
 	assert_close(exact_exp(-745), 5e-324, 0);
 	assert_close(exact_exp(-746), 0, 0);
