@@ -356,6 +356,15 @@ static void buckets_in_order(void **state)
 	}
 	assert_false(histogram_next(h, &next, &bucket));
 	assert_false(histogram_next(h, &next, &bucket));
+	/* the last bucket ends at the greatest number, the one before it where that begins */
+	const int64_t last = INT64_MAX - (INT64_C(1) << 56) + 1;
+	histogram_add(h, last - 1, 1);
+	histogram_add(h, last, 1);
+	assert_true(histogram_next(h, &next, &bucket));
+	assert_int_equal(bucket.high, last - 1);
+	assert_true(histogram_next(h, &next, &bucket));
+	assert_int_equal(bucket.low, last);
+	assert_int_equal(bucket.high, INT64_MAX);
 	histogram_free(h);
 }
 

@@ -154,6 +154,12 @@ static void interval_of_signed_samples(void **state)
 	struct mean_interval interval = samples_mean_interval(&s);
 	assert_close(interval.low, -2.0227 / sqrt(39), 1e-5);
 	assert_close(interval.high, 2.0227 / sqrt(39), 1e-5);
+	/* around a positive mean as well */
+	for (int i = 0; i < 40; i++)
+		s.values[i] += 0.5;
+	interval = samples_mean_interval(&s);
+	assert_close(interval.low, 0.5 - 2.0227 / sqrt(39), 1e-5);
+	assert_close(interval.high, 0.5 + 2.0227 / sqrt(39), 1e-5);
 	samples_release(&s);
 }
 
@@ -440,6 +446,11 @@ static void takes_what_is_written_into_it(void **state)
 	to[1] = 1;
 	s.count += 2;
 	assert_close(samples_percentile(&s, 50), 3, 0);
+	to = samples_reserve(&s, 100000); /* more than there was room for */
+	assert_non_null(to);
+	assert_false(s.failed);
+	assert_close(to[-1], 9, 0);
+	to[99999] = 4;
 	assert_null(samples_reserve(&s, SIZE_MAX / 2));
 	assert_true(s.failed);
 	samples_release(&s);
