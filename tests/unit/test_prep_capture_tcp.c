@@ -406,6 +406,12 @@ static void what_waits_is_told_at_the_end(void **state)
 	send_bytes(&t, C, 3, 3, "cd", 5);
 	send_bytes(&t, S, 3, 1, "34", 20);
 	end(&t, 30, "S -2 20, S 34 20, C -2 5, C cd 5, closed 4 30");
+	/* gaps of both sides, of which one byte is the older one */
+	begin(&t);
+	open_connection(&t);
+	send_bytes(&t, C, 2, 3, "b", 10);
+	send_bytes(&t, S, 3, 2, "34", 20);
+	end(&t, 30, "C -1 10, S -2 20, C b 10, S 34 20, closed 4 30");
 	begin(&t);
 	open_connection(&t);
 	send_flags(&t, C, FIN | ACK, 4, 1, "", 10); /* three bytes, and an end */
@@ -441,12 +447,13 @@ static void cut_segments_lose_their_end(void **state)
 	begin(&t);
 	open_connection(&t);
 	s = segment(&t, C, ACK, 3, 1, "cd", 1);
-	s.missing = 2;
+	s.missing = 1;
 	give(&t, &s);
+	assert_int_equal(counts(&t)->cut_segments, 1);
 	send_bytes(&t, C, 1, 1, "ab", 2);
-	expect(&t, "C ab 2, C cd 2, C -2 cut 2");
-	send_bytes(&t, C, 7, 1, "g", 3);
-	expect(&t, "C g 3");
+	expect(&t, "C ab 2, C cd 2, C -1 cut 2");
+	send_bytes(&t, C, 6, 1, "f", 3);
+	expect(&t, "C f 3");
 	end(&t, 9, "closed 4 9");
 }
 
