@@ -82,17 +82,21 @@ static void give(struct trial *t, const struct packet_segment *segment)
 	assert_int_equal(t->err.kind, IPF_OK);
 }
 
+/* The sender and the flags of a segment. */
+#define FROM(side, flags) ((side) << 8 | (flags))
+
 /* `ack`: counts like `seq`, from the SYN of the other side. */
-static struct packet_segment segment(const struct trial *t, int from, int flags, uint32_t seq, uint32_t ack,
-                                     const char *bytes, int64_t ms)
+static struct packet_segment segment(const struct trial *t, int from, uint32_t seq, uint32_t ack, const char *bytes,
+                                     int64_t ms)
 {
-	struct packet_segment s = {.seq = seq + (from == C ? CLIENT_ISN : SERVER_ISN),
-	                           .ack = ack + (from == C ? SERVER_ISN : CLIENT_ISN),
-	                           .flags = (uint8_t)flags,
+	const bool by_client = from >> 8 == C;
+	struct packet_segment s = {.seq = seq + (by_client ? CLIENT_ISN : SERVER_ISN),
+	                           .ack = ack + (by_client ? SERVER_ISN : CLIENT_ISN),
+	                           .flags = (uint8_t)from,
 	                           .payload = *bytes ? bytes : NULL,
 	                           .len = strlen(bytes),
 	                           .t_ns = ms * MS};
-	struct packet_end *client = from == C ? &s.from : &s.to, *server = from == C ? &s.to : &s.from;
+	struct packet_end *client = by_client ? &s.from : &s.to, *server = by_client ? &s.to : &s.from;
 	client->address[15] = 1;
 	client->port = t->port;
 	server->address[15] = 2;
@@ -100,23 +104,23 @@ static struct packet_segment segment(const struct trial *t, int from, int flags,
 	return s;
 }
 
-static void send_flags(struct trial *t, int from, int flags, uint32_t seq, uint32_t ack, const char *bytes, int64_t ms)
+static void send_flags(struct trial *t, int from, uint32_t seq, uint32_t ack, const char *bytes, int64_t ms)
 {
-	const struct packet_segment s = segment(t, from, flags, seq, ack, bytes, ms);
+	const struct packet_segment s = segment(t, from, seq, ack, bytes, ms);
 	give(t, &s);
 }
 
 static void send_bytes(struct trial *t, int from, uint32_t seq, uint32_t ack, const char *bytes, int64_t ms)
 {
-	send_flags(t, from, ACK, seq, ack, bytes, ms);
+	send_flags(t, FROM(from, ACK), seq, ack, bytes, ms);
 }
 
 /* SYN, SYN and ACK, ACK, at 0. */
 static void open_connection(struct trial *t)
 {
-	send_flags(t, C, SYN, 0, 0, "", 0);
-	send_flags(t, S, SYN | ACK, 0, 1, "", 0);
-	send_flags(t, C, ACK, 1, 1, "", 0);
+	send_flags(t, FROM(C, SYN), 0, 0, "", 0);
+	send_flags(t, FROM(S, SYN | ACK), 0, 1, "", 0);
+	send_flags(t, FROM(C, ACK), 1, 1, "", 0);
 }
 
 static void expect(struct trial *t, const char *log)
@@ -133,7 +137,7 @@ static void wait_until(struct trial *t, int64_t ms)
 {
 	const uint16_t port = t->port;
 	t->port = 50000;
-	send_flags(t, C, SYN, 0, 0, "", ms);
+	send_flags(t, FROM(C, SYN), 0, 0, "", ms);
 	t->port = port;
 }
 
@@ -166,11 +170,11 @@ static void a_connection_is_told_from_its_beginning_to_its_end(void **state)
 	assert_true(t.last->from_start);
 	assert_int_equal(t.last->opened_ns, 0);
 	assert_int_equal(t.last->ends[C].port, 40000);
-	send_flags(&t, C, FIN | ACK, 10, 3, "!", 6); /* with the last byte */
+	send_flags(&t, FROM(C, FIN | ACK), 10, 3, "!", 6); /* with the last byte */
 	expect(&t, "C ! 6, C end 6");
-	send_flags(&t, S, FIN | ACK, 3, 12, "", 7); /* acknowledges the end, too */
+	send_flags(&t, FROM(S, FIN | ACK), 3, 12, "", 7); /* acknowledges the end, too */
 	expect(&t, "S end 7, closed 0 7");
-	send_flags(&t, C, ACK, 12, 4, "", 8);
+	send_flags(&t, FROM(C, ACK), 12, 4, "", 8);
 	send_bytes(&t, C, 12, 4, "late", 8);
 	expect(&t, "");
 	assert_int_equal(counts(&t)->connections, 1);
@@ -185,12 +189,12 @@ static void the_end_of_one_side_leaves_the_other_open(void **state)
 	(void)state;
 	begin(&t);
 	open_connection(&t);
-	send_flags(&t, C, FIN | ACK, 1, 1, "hello", 1);
-	send_flags(&t, C, FIN | ACK, 1, 1, "hello", 2); /* again */
+	send_flags(&t, FROM(C, FIN | ACK), 1, 1, "hello", 1);
+	send_flags(&t, FROM(C, FIN | ACK), 1, 1, "hello", 2); /* again */
 	send_bytes(&t, S, 1, 7, "hi", 3);
 	send_bytes(&t, S, 3, 7, "there", 4);
 	expect(&t, "C hello 1, C end 1, S hi 3, S there 4");
-	send_flags(&t, S, FIN | ACK, 8, 7, "", 5);
+	send_flags(&t, FROM(S, FIN | ACK), 8, 7, "", 5);
 	expect(&t, "S end 5, closed 0 5");
 	end(&t, 6, "");
 }
@@ -265,7 +269,7 @@ static void an_answer_waits_for_the_request_that_it_acknowledges(void **state)
 	expect(&t, "C help 3");
 	send_bytes(&t, C, 5, 1, "?", 4);
 	expect(&t, "C ? 4, S yes 1, S ! 2");
-	send_flags(&t, C, FIN | ACK, 6, 5, "", 5);
+	send_flags(&t, FROM(C, FIN | ACK), 6, 5, "", 5);
 	send_bytes(&t, S, 5, 7, "bye", 6); /* acknowledges the end, which is no byte */
 	expect(&t, "C end 5, S bye 6");
 	end(&t, 9, "closed 4 9");
@@ -414,7 +418,7 @@ static void what_waits_is_told_at_the_end(void **state)
 	end(&t, 30, "C -1 10, S -2 20, C b 10, S 34 20, closed 4 30");
 	begin(&t);
 	open_connection(&t);
-	send_flags(&t, C, FIN | ACK, 4, 1, "", 10); /* three bytes, and an end */
+	send_flags(&t, FROM(C, FIN | ACK), 4, 1, "", 10); /* three bytes, and an end */
 	send_bytes(&t, S, 1, 5, "no", 11);
 	end(&t, 30, "C -3 30, C end 30, S no 11, closed 4 30");
 }
@@ -425,17 +429,17 @@ static void cut_segments_lose_their_end(void **state)
 	(void)state;
 	begin(&t);
 	open_connection(&t);
-	struct packet_segment s = segment(&t, C, ACK, 1, 1, "he", 1);
+	struct packet_segment s = segment(&t, FROM(C, ACK), 1, 1, "he", 1);
 	s.missing = 3;
 	give(&t, &s);
 	expect(&t, "C he 1, C -3 cut 1");
 	assert_false(t.last->lost_by_cut);
 	send_bytes(&t, C, 6, 1, "you", 2);
-	s = segment(&t, C, ACK | FIN, 9, 1, "", 3);
+	s = segment(&t, FROM(C, ACK | FIN), 9, 1, "", 3);
 	s.missing = 4;
 	give(&t, &s);
 	expect(&t, "C you 2, C -4 cut 3, C end 3");
-	s = segment(&t, C, ACK, 1, 1, "he", 4); /* again */
+	s = segment(&t, FROM(C, ACK), 1, 1, "he", 4); /* again */
 	s.missing = 3;
 	give(&t, &s);
 	assert_int_equal(counts(&t)->cut_segments, 2);
@@ -446,7 +450,7 @@ static void cut_segments_lose_their_end(void **state)
 	/* behind a gap */
 	begin(&t);
 	open_connection(&t);
-	s = segment(&t, C, ACK, 3, 1, "cd", 1);
+	s = segment(&t, FROM(C, ACK), 3, 1, "cd", 1);
 	s.missing = 1;
 	give(&t, &s);
 	assert_int_equal(counts(&t)->cut_segments, 1);
@@ -467,23 +471,23 @@ static void a_reset_ends_a_connection(void **state)
 	open_connection(&t);
 	send_bytes(&t, C, 1, 1, "hello", 1);
 	expect(&t, "C hello 1");
-	send_flags(&t, S, RST, 0x1000002u, 0, "", 2);
-	send_flags(&t, C, RST, 6 + 0x1000001u, 0, "", 2); /* nobody sent so much */
+	send_flags(&t, FROM(S, RST), 0x1000002u, 0, "", 2);
+	send_flags(&t, FROM(C, RST), 6 + 0x1000001u, 0, "", 2); /* nobody sent so much */
 	expect(&t, "closed 1 by S 2");
 	assert_int_equal(counts(&t)->odd_segments, 0); /* nothing is known of the server's numbers */
 	end(&t, 3, "");
 	begin(&t);
 	open_connection(&t);
 	send_bytes(&t, C, 1, 1, "hello", 1);
-	send_flags(&t, C, RST, 6 + 0x1000001u, 0, "", 2);
-	send_flags(&t, C, RST, 6 - 0x1000001u, 0, "", 2);
+	send_flags(&t, FROM(C, RST), 6 + 0x1000001u, 0, "", 2);
+	send_flags(&t, FROM(C, RST), 6 - 0x1000001u, 0, "", 2);
 	expect(&t, "C hello 1");
 	assert_int_equal(counts(&t)->odd_segments, 2);
-	send_flags(&t, C, RST, 6 + 0x1000000u, 0, "", 3);
+	send_flags(&t, FROM(C, RST), 6 + 0x1000000u, 0, "", 3);
 	expect(&t, "closed 1 by C 3");
-	send_flags(&t, S, RST, 1, 6, "", 4); /* one connection is gone, one was never there */
+	send_flags(&t, FROM(S, RST), 1, 6, "", 4); /* one connection is gone, one was never there */
 	t.port++;
-	send_flags(&t, S, RST, 1, 6, "", 5);
+	send_flags(&t, FROM(S, RST), 1, 6, "", 5);
 	assert_int_equal(counts(&t)->connections, 1);
 	end(&t, 9, "");
 }
@@ -494,23 +498,23 @@ static void a_new_opening_replaces_a_connection(void **state)
 	(void)state;
 	begin(&t);
 	open_connection(&t);
-	send_flags(&t, C, SYN, 0, 0, "", 1); /* again */
+	send_flags(&t, FROM(C, SYN), 0, 0, "", 1); /* again */
 	send_bytes(&t, C, 1, 1, "hello", 2);
-	send_flags(&t, C, SYN, 0, 0, "", 3);
-	send_flags(&t, S, SYN | ACK, 0, 1, "", 3);
+	send_flags(&t, FROM(C, SYN), 0, 0, "", 3);
+	send_flags(&t, FROM(S, SYN | ACK), 0, 1, "", 3);
 	send_bytes(&t, C, 6, 1, "you", 4);
 	expect(&t, "C hello 2, C you 4");
 	assert_int_equal(counts(&t)->connections, 1);
-	send_flags(&t, C, SYN, 100, 0, "", 5);
+	send_flags(&t, FROM(C, SYN), 100, 0, "", 5);
 	expect(&t, "closed 2 5");
 	send_bytes(&t, C, 101, 1, "anew", 6);
 	expect(&t, "C anew 6");
-	send_flags(&t, C, FIN | ACK, 105, 1, "", 7);
-	send_flags(&t, S, FIN | ACK, 1, 106, "", 7);
+	send_flags(&t, FROM(C, FIN | ACK), 105, 1, "", 7);
+	send_flags(&t, FROM(S, FIN | ACK), 1, 106, "", 7);
 	expect(&t, "C end 7, S end 7, closed 0 7");
-	send_flags(&t, C, SYN, 100, 0, "", 8); /* one that is over opens with another number only */
+	send_flags(&t, FROM(C, SYN), 100, 0, "", 8); /* one that is over opens with another number only */
 	send_bytes(&t, C, 101, 1, "no", 8);
-	send_flags(&t, C, SYN, 200, 0, "", 9);
+	send_flags(&t, FROM(C, SYN), 200, 0, "", 9);
 	send_bytes(&t, C, 201, 1, "third", 9);
 	expect(&t, "C third 9");
 	assert_int_equal(counts(&t)->connections, 3);
@@ -538,7 +542,7 @@ static void a_late_opening_belongs_to_the_bytes_after_it(void **state)
 		send_bytes(&t, C, 1, 1, "GET /a", 1); /* up to 6 */
 		expect(&t, "C GET /a 1");
 		assert_false(t.last->from_start);
-		send_flags(&t, cases[i].from, SYN, cases[i].seq, 0, "", 2);
+		send_flags(&t, FROM(cases[i].from, SYN), cases[i].seq, 0, "", 2);
 		if (counts(&t)->connections != (cases[i].same ? 1 : 2))
 			fail_msg("case %zu: %lld connections", i, (long long)counts(&t)->connections);
 		assert_int_equal(counts(&t)->began_before, 1);
@@ -565,7 +569,7 @@ static void the_client_of_a_connection_is_known_by_its_bytes(void **state)
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct trial t;
 		begin(&t);
-		struct packet_segment s = segment(&t, C, cases[i].flags, 1, 1, cases[i].bytes, 1);
+		struct packet_segment s = segment(&t, FROM(C, cases[i].flags), 1, 1, cases[i].bytes, 1);
 		s.from.port = cases[i].from;
 		s.to.port = cases[i].to;
 		give(&t, &s);
@@ -625,8 +629,8 @@ static void data_may_come_with_the_opening(void **state)
 	struct trial t;
 	(void)state;
 	begin(&t);
-	send_flags(&t, C, SYN, 0, 0, "fast", 1);
-	send_flags(&t, S, SYN | ACK, 0, 5, "yes", 2);
+	send_flags(&t, FROM(C, SYN), 0, 0, "fast", 1);
+	send_flags(&t, FROM(S, SYN | ACK), 0, 5, "yes", 2);
 	send_bytes(&t, C, 5, 4, "er", 3);
 	expect(&t, "C fast 1, S yes 2, C er 3");
 	end(&t, 9, "closed 4 9");
@@ -676,22 +680,22 @@ static int fail_closed(void *data, struct tcp_connection *c, enum tcp_close why,
 static bool tell_everything(struct trial *t)
 {
 	const struct packet_segment segments[] = {
-		segment(t, C, SYN, 0, 0, "", 0),
-		segment(t, S, SYN | ACK, 0, 1, "", 0),
-		segment(t, C, ACK, 1, 1, "a", 1),
-		segment(t, C, ACK, 3, 1, "c", 2),
-		segment(t, C, ACK, 2, 1, "b", 3),      /* two pieces */
-		segment(t, S, ACK, 1, 5, "1", 4),      /* a gap of the client, */
-		segment(t, S, ACK, 2, 5, "2", 200),    /* which ends, */
-		segment(t, S, ACK, 5, 5, "5", 201),    /* and one behind which a piece waits */
-		segment(t, C, SYN, 1000, 0, "x", 202), /* at its end by a new connection */
-		segment(t, C, ACK, 1005, 1, "y", 203),
-		segment(t, C, ACK | RST, 1006, 1, "z", 204), /* by a reset */
-		segment(t, C, SYN, 2000, 0, "", 205),
-		segment(t, C, ACK | FIN, 2001, 1, "x", 206),
-		segment(t, S, ACK | FIN, 1, 2003, "", 207), /* and by both sides */
-		segment(t, C, SYN, 3000, 0, "x", 208),
-		segment(t, C, ACK, 3004, 1, "y", 209),
+		segment(t, FROM(C, SYN), 0, 0, "", 0),
+		segment(t, FROM(S, SYN | ACK), 0, 1, "", 0),
+		segment(t, FROM(C, ACK), 1, 1, "a", 1),
+		segment(t, FROM(C, ACK), 3, 1, "c", 2),
+		segment(t, FROM(C, ACK), 2, 1, "b", 3),      /* two pieces */
+		segment(t, FROM(S, ACK), 1, 5, "1", 4),      /* a gap of the client, */
+		segment(t, FROM(S, ACK), 2, 5, "2", 200),    /* which ends, */
+		segment(t, FROM(S, ACK), 5, 5, "5", 201),    /* and one behind which a piece waits */
+		segment(t, FROM(C, SYN), 1000, 0, "x", 202), /* at its end by a new connection */
+		segment(t, FROM(C, ACK), 1005, 1, "y", 203),
+		segment(t, FROM(C, ACK | RST), 1006, 1, "z", 204), /* by a reset */
+		segment(t, FROM(C, SYN), 2000, 0, "", 205),
+		segment(t, FROM(C, ACK | FIN), 2001, 1, "x", 206),
+		segment(t, FROM(S, ACK | FIN), 1, 2003, "", 207), /* and by both sides */
+		segment(t, FROM(C, SYN), 3000, 0, "x", 208),
+		segment(t, FROM(C, ACK), 3004, 1, "y", 209),
 	};
 	for (size_t i = 0; i < sizeof segments / sizeof *segments; i++) {
 		if (tcp_table_segment(t->table, &segments[i], &t->err) < 0)
@@ -783,10 +787,10 @@ static void connections_make_room_for_others(void **state)
 	t.port = 40000;
 	send_bytes(&t, C, 6, 1, "a", 2);
 	t.port = 40002;
-	send_flags(&t, C, RST, 6, 0, "", 2);
+	send_flags(&t, FROM(C, RST), 6, 0, "", 2);
 	expect(&t, "C a 2, closed 1 by C 2");
 	for (int64_t i = 0; i < TCP_CONNECTIONS_MOST; i++) {
-		struct packet_segment s = segment(&t, C, SYN, 0, 0, "", 3);
+		struct packet_segment s = segment(&t, FROM(C, SYN), 0, 0, "", 3);
 		s.from.port = (uint16_t)i;
 		s.from.address[0] = (uint8_t)(1 + i / 65536);
 		give(&t, &s);
@@ -818,7 +822,7 @@ static void open_connections_can_be_visited(void **state)
 		t.port = (uint16_t)(40000 + i);
 		send_bytes(&t, C, 1, 1, "GET", 1);
 	}
-	send_flags(&t, C, RST, 4, 0, "", 2);
+	send_flags(&t, FROM(C, RST), 4, 0, "", 2);
 	tcp_table_each(t.table, count_owner, &count);
 	assert_int_equal(count, 2);
 	tcp_table_free(t.table);

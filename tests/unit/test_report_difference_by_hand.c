@@ -392,16 +392,20 @@ static void about(const char *what, const char *figure, double got, double expec
 		fail_msg("%s: %s %.9g (expected %.9g)", what, figure, got, expected);
 }
 
-/* `below`, `above`: how far the limits are from the change, for one standard error. */
+/* How far the limits are from the change, for one standard error. */
+struct distances {
+	double below, above;
+};
+
 static void expect_interval(const char *what, const struct difference *d, double change, double error, double degrees,
-                            double below, double above)
+                            struct distances limits)
 {
-	const double t = student_critical(0.05, degrees), toward = change > 0 ? below : above;
+	const double t = student_critical(0.05, degrees), toward = change > 0 ? limits.below : limits.above;
 	assert_int_equal(d->noise, NOISE_BLOCKS);
 	about(what, "error", d->error, error);
 	about(what, "degrees", d->degrees, degrees);
-	about(what, "low", log(1 + d->low), change - t * below);
-	about(what, "high", log(1 + d->high), change + t * above);
+	about(what, "low", log(1 + d->low), change - t * limits.below);
+	about(what, "high", log(1 + d->high), change + t * limits.above);
 	about(what, "p", d->p, student_two_sided(fabs(change) / toward, degrees));
 }
 
@@ -418,15 +422,16 @@ static void limits_of_percentiles_are_read_off_the_values(void **state)
 		struct difference d = of_percentiles(sides, false);
 		const double a = base.mean * base.mean, b = value.mean * value.mean;
 		expect_interval("not paired", &d, change, sqrt(a + b), 7 * (a + b) * (a + b) / (a * a + b * b),
-		                hypot(value.down, base.up), hypot(value.up, base.down));
+		                (struct distances){hypot(value.down, base.up), hypot(value.up, base.down)});
 		/* the same requests: one error, which moves both sides in one direction */
 		d = of_percentiles(sides, true);
 		const double both = fmax(fabs(value.down - base.down), fabs(value.up - base.up));
-		expect_interval("paired", &d, change, fabs(value.mean - base.mean), 7, both, both);
+		expect_interval("paired", &d, change, fabs(value.mean - base.mean), 7, (struct distances){both, both});
 		/* or in opposite ones */
 		sides[SIDE_BASE].multiple = -1;
 		d = of_percentiles(sides, true);
-		expect_interval("opposite", &d, change, value.mean + base.mean, 7, value.down + base.up, value.up + base.down);
+		expect_interval("opposite", &d, change, value.mean + base.mean, 7,
+		                (struct distances){value.down + base.up, value.up + base.down});
 	}
 }
 
@@ -507,9 +512,10 @@ static void without_noise_of_its_own_a_level_varies_as_independent_values(void *
 	const double correlation = (a * a + b * b - error * error) / (2 * a * b),
 				 together = 4 * (base - value) * (base - value);
 	assert_true(correlation > 0 && correlation < 1);
-	expect_interval("a ramp", &d, 0.1, error, 7,
-	                sqrt((1 - correlation) * (value * value + 4 * base * base) + correlation * together),
-	                sqrt((1 - correlation) * (4 * value * value + base * base) + correlation * together));
+	expect_interval(
+		"a ramp", &d, 0.1, error, 7,
+		(struct distances){sqrt((1 - correlation) * (value * value + 4 * base * base) + correlation * together),
+	                       sqrt((1 - correlation) * (4 * value * value + base * base) + correlation * together)});
 }
 
 /* ---- shares ---- */
