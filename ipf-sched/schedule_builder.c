@@ -4,6 +4,7 @@
 #include "clock.h"
 #include "kinds/arrival_process.h"
 #include "seen_numbers.h"
+#include "stream/fields.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -684,6 +685,10 @@ static void note_gap(struct line_writer *w, const struct schedule_arrival *a)
 
 static int put(struct line_writer *w, const struct schedule_arrival *arrival, struct ipf_error *err)
 {
+	if (arrival->wait_ns > FIELD_INT_MAX)
+		return ipf_error_set(err, IPF_USAGE,
+		                     "%s: a wait of %.3g s before a request: expected less than 2^61 ns (73 years)",
+		                     w->stage->name, (double)arrival->wait_ns / 1e9);
 	note_gap(w, arrival);
 	bool again = send_prompt(w, arrival->req, arrival->copy);
 	w->layout->sent += !w->stage->cycle;

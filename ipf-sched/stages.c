@@ -6,6 +6,7 @@
 #include "cli/nearest.h"
 #include "cli/units.h"
 #include "safe_text.h"
+#include "stream/fields.h"
 #include "stream/schedule.h"
 
 #include <math.h>
@@ -83,7 +84,7 @@ static int read_duration(const char *text, bool zero, int64_t *ns, struct ipf_er
 		return -1;
 	if (*ns == 0 && !zero)
 		return expected("a duration above 0", text, err);
-	return *ns < ARRIVAL_LIMIT ? 0 : expected("a duration of less than 146 years", text, err);
+	return *ns <= FIELD_INT_MAX ? 0 : expected("a duration of less than 73 years", text, err);
 }
 
 static int read_count(const char *text, int64_t *count, struct ipf_error *err)

@@ -129,3 +129,8 @@ printf 'at,prompt\n0,a\n2305843008,b\n' >far.csv
 run ipf-prep csv --field at=/at --field prompt=/prompt far.csv -q -o far.trace
 run ipf-prep stat far.trace
 status_is 0 "arrivals 73 years apart are read back"
+for stage in closed:users=5,n=2,think=30000d closed:users=1,n=30,process=gamma,cv=5,think=20000d rest:for=27000d; do
+	rm -f new
+	run ipf-sched "$stage" -o new
+	is "$status $(grep -c '73 years' "$ERR")" "2 1" "ipf-sched refuses $stage, whose times no schedule can have"
+done

@@ -288,8 +288,8 @@ static void test_excessive_stages_are_refused_at_once(void **state)
 	               "stage 1 (poisson): for: expected at most 1e+09 arrivals in a schedule, got 8.64e+14");
 	assert_refused("burst:n=100G", false, IPF_USAGE,
 	               "stage 1 (burst): n: expected at most 1e+09 arrivals in a schedule, got 1e+11");
-	assert_refused("rest:for=50000d rest:for=50000d", false, IPF_USAGE,
-	               "stage 2 (rest): for: the stage ends more than 146 years after the beginning");
+	assert_refused("rest:for=26000d rest:for=26000d rest:for=26000d", false, IPF_USAGE,
+	               "stage 3 (rest): for: the stage ends more than 146 years after the beginning");
 }
 
 /* ---- with one --------------------------------------------------------------------------------------------------- */

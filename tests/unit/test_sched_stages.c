@@ -141,7 +141,7 @@ static const struct {
 	{"poisson:rate=1,for=0", "for: expected a duration above 0, got \"0\""},
 	{"poisson:rate=1,for=10", "for: expected a duration such as 250ms or 2m, got \"10\""},
 	{"poisson:rate=1,for=200000d", "for: expected a duration of less than 292 years, got \"200000d\""},
-	{"poisson:rate=1,for=100000d", "for: expected a duration of less than 146 years, got \"100000d\""},
+	{"poisson:rate=1,for=100000d", "for: expected a duration of less than 73 years, got \"100000d\""},
 	{"poisson:rate=1,n=0", "n: expected a count of at least 1, got \"0\""},
 	{"poisson:rate=1,for=1s,n=2", "for= and n= cannot be combined"},
 	{"poisson:rate=1,name=", "name: expected a name, got \"\""},
