@@ -16,8 +16,10 @@ server_start --step-base 1ms --step-per-seq 0
 # The lines of a stream that was cut, without its header, its trailer and the line at which it was cut. (zstd gives up the last block that a frame
 # without an end has; the programs read as much of it as there is.)
 flushed() { # FILE
-	{ case $1 in *.zst) zstd -dcq "$1" 2>/dev/null ;; *) cat "$1" ;; esac } | awk 'NR > 2 { print kept } { kept = $0 } END { if (NR > 1 && kept ~ /}$/) print kept }' |
-		grep -v '^{"end"' | grep -cE "$body"
+	{
+		case $1 in *.zst) zstd -dcq "$1" 2>/dev/null ;; *) cat "$1" ;; esac
+		echo cut # behind the part of a line, or as one of its own
+	} | sed -e 1d -e '$d' | grep -v '^{"end"' | grep -cE "$body"
 }
 
 # How many lines the next program reads; its status.
