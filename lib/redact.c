@@ -305,13 +305,16 @@ static bool is_odd_host(const char *host, size_t len)
 	return !len || (*host != '[' && (memchr(host, ':', len) || memchr(host, ' ', len) || memchr(host, '\t', len)));
 }
 
+#define SCHEME "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+-."
+
 /* Bytes of user, password, host and port, or possible ones. */
 static size_t authority_len(const char *url)
 {
 	size_t len = strcspn(url, "/?#");
 	/* the scheme of the next one in a list with commas */
 	const char *comma = len && !strncmp(url + len - 1, "://", 3) ? memrchr(url, ',', len) : NULL;
-	return comma ? (size_t)(comma - url) : len;
+	const size_t scheme = comma ? (size_t)(url + len - 1 - (comma + 1)) : 0;
+	return comma && strspn(comma + 1, SCHEME) >= scheme ? (size_t)(comma - url) : len;
 }
 
 /* Appends host and port of "user:password@host:port" of `len` bytes. `rest`: the bytes until the end of the text, in
