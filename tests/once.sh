@@ -52,7 +52,7 @@ once_kind() { # KIND REST STATUS COMMAND…
 once() { # STATUS COMMAND…
 	local kind before=$tap_failed
 	once_number=$((once_number + 1))
-	[ $((once_number % once_parts)) = $((once_part % once_parts)) ] || return
+	[ $((once_number % once_parts)) = $((once_part % once_parts)) ] || return 0
 	once_said=
 	tap_failed=0
 	for kind in $once_kinds; do
