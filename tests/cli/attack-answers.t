@@ -3,23 +3,15 @@
 # messages are short and printable. Damaged files of OTLP are read, or refused with their place.
 . "$TESTS/tap.sh"
 . "$TESTS/fixture.sh"
+. "$TESTS/attack.sh"
 
-command -v python3 >/dev/null || skip_all "python3 is not installed"
 server_start --step-base 100us
 ipf-prep sharegpt "$ROOT/examples/chat.json" --output-tokens 3 -n 12 -q -o chat.trace
 ipf-sched burst:n=12 -t chat.trace -q -o chat.sched
 ipf-fire -u "$URL" -m sim -t chat.trace chat.sched -q -o chat.records
 export PATH
 random_rounds 1
-attack() { # PATTERN SCRIPT ARGUMENTS…
-	run python3 "$TESTS/helpers/$2" "${@:3}"
-	matches "$(tail -1 "$OUT")" "$1" "seed $3: $(tail -1 "$OUT")"
-	[ "$status" = 0 ] || {
-		head -5 "$OUT" "$ERR" | cut -c 1-2000 | sed 's/^/# /'
-		exit 1
-	}
-}
 for seed in $(seq "${seed:?by random_rounds}" $((seed + rounds - 1))); do
-	attack ' answers, .* 0 wrong$' attack_answers.py "$seed" 8 chat.records 4
-	attack ' files, .* 0 wrong$' attack_files.py "$seed" 60
+	attacked "seed $seed" ' answers, .* 0 wrong$' attack_answers.py "$seed" 8 chat.records 4
+	attacked "seed $seed" ' files, .* 0 wrong$' attack_files.py "$seed" 60
 done

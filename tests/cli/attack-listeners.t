@@ -3,8 +3,8 @@
 # answer in HTTP or close, go on serving, and end well.
 . "$TESTS/tap.sh"
 . "$TESTS/fixture.sh"
+. "$TESTS/attack.sh"
 
-command -v python3 >/dev/null || skip_all "python3 is not installed"
 server_start --step-base 100us
 small_run 4
 mkfifo pipe
@@ -18,12 +18,7 @@ AT=$(grep -o 'http://[^/]*' held.err)
 
 random_rounds 2
 attack() { # WHO ADDRESS PATH
-	run python3 "$TESTS/helpers/attack_listeners.py" "$seed" 300 "${2#http://}" "$3"
-	matches "$(tail -1 "$OUT")" ' connections, .* 0 wrong$' "seed $seed, $1: $(tail -1 "$OUT")"
-	[ "$status" = 0 ] || {
-		head -5 "$OUT" "$ERR" | cut -c 1-2000 | sed 's/^/# /'
-		exit 1
-	}
+	attacked "seed $seed, $1" ' connections, .* 0 wrong$' attack_listeners.py "$seed" 300 "${2#http://}" "$3"
 }
 memory() { # PID: the most it took, in MiB
 	awk '/^VmHWM/ { print int($2 / 1024) }' "/proc/$1/status"

@@ -2,8 +2,8 @@
 # Random options of ipf-fire and ipf-collect give the same results, messages and statuses with --sandbox as without.
 . "$TESTS/tap.sh"
 . "$TESTS/fixture.sh"
+. "$TESTS/attack.sh"
 
-command -v python3 >/dev/null || skip_all "python3 is not installed"
 # To look for leaks, the sanitizer starts a process that traces the program, which --sandbox refuses.
 [ -z "${SANITIZE:-}" ] || export ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0"
 server_start --step-base 500us
@@ -15,10 +15,5 @@ run ipf-collect --sandbox chat.records
 random_rounds 2
 export PATH
 for seed in $(seq "${seed:?by random_rounds}" $((seed + rounds - 1))); do
-	run python3 "$TESTS/helpers/sandbox_twice.py" "$seed" 5 "$URL" "$TESTS/.."
-	matches "$(tail -1 "$OUT")" '^5 pipelines, .* 0 differ$' "seed $seed: $(tail -1 "$OUT")"
-	[ "$status" = 0 ] || {
-		head -5 "$OUT" "$ERR" | cut -c 1-2000 | sed 's/^/# /'
-		exit 1
-	}
+	attacked "seed $seed" '^5 pipelines, .* 0 differ$' sandbox_twice.py "$seed" 5 "$URL" "$TESTS/.."
 done

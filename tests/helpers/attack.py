@@ -6,6 +6,7 @@ program under attack ends with a documented status, in bounded memory, and its m
 """
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -113,6 +114,32 @@ def damaged(r, raw):
     else:
         return b"".join(r.choice(bad) for _ in range(r.randrange(1, 5)))
     return bytes(raw)
+
+
+class Gone(Exception):
+    """The client has closed the connection."""
+
+
+class Server:
+    """A server under whose connections a program suffers: each is a new talk(server, socket, number), which plays in a thread."""
+
+    def __init__(self, talk):
+        self.talk = talk
+        self.listener = socket.create_server(("127.0.0.1", 0), backlog=1024)
+        self.port = self.listener.getsockname()[1]
+        self.lock = threading.Lock()
+        self.connections = self.attacks = 0
+        self.whole, self.cut, self.problems = set(), set(), []
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        while True:
+            sock, _ = self.listener.accept()
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            sock.settimeout(HANGS / 2)
+            with self.lock:
+                number, self.connections = self.connections, self.connections + 1
+            threading.Thread(target=self.talk(self, sock, number).play, daemon=True).start()
 
 
 class Attack:

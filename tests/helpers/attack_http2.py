@@ -19,7 +19,6 @@ import socket
 import struct
 import subprocess
 import sys
-import threading
 
 import attack
 
@@ -229,27 +228,10 @@ def grpc_answer(r, s):
 # ---- the server ----
 
 
-class Gone(Exception):
-    """The client has closed the connection."""
-
-
-class Server:
+class Server(attack.Server):
     def __init__(self, seed, log, api):
         self.seed, self.log, self.api = seed, log, api
-        self.listener = socket.create_server(("127.0.0.1", 0), backlog=1024)
-        self.port = self.listener.getsockname()[1]
-        self.lock = threading.Lock()
-        self.connections = self.attacks = 0
-        self.whole, self.cut = set(), set()
-        threading.Thread(target=self.accept, daemon=True).start()
-
-    def accept(self):
-        while True:
-            sock, _ = self.listener.accept()
-            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            with self.lock:
-                number, self.connections = self.connections, self.connections + 1
-            threading.Thread(target=Connection(self, sock, number).play, daemon=True).start()
+        super().__init__(Connection)
 
 
 class Connection:
@@ -258,13 +240,12 @@ class Connection:
         self.received, self.waiting = b"", []
         self.clean = True
         self.r = random.Random("%d %d" % (server.seed, number))
-        sock.settimeout(attack.HANGS / 2)
 
     def read(self, count):
         while len(self.received) < count:
             got = self.sock.recv(65536)
             if not got:
-                raise Gone
+                raise attack.Gone
             self.received += got
         taken, self.received = self.received[:count], self.received[count:]
         return taken
@@ -287,7 +268,7 @@ class Connection:
         """Waits for it; after an attack not for long, since the client may wait for us."""
         while not self.waiting:
             if not self.clean and not self.received and not select.select([self.sock], [], [], 0.02)[0]:
-                raise Gone
+                raise attack.Gone
             self.read_frame()
         return self.waiting.pop(0)
 
@@ -357,7 +338,7 @@ class Connection:
         try:
             try:
                 (self.grpc_script if self.server.api else self.script)()
-            except Gone:
+            except attack.Gone:
                 pass
             if self.r.randrange(5) == 0:
                 self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))

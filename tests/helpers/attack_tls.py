@@ -17,7 +17,6 @@ import ssl
 import struct
 import subprocess
 import sys
-import threading
 
 import attack
 import attack_http2
@@ -26,10 +25,6 @@ import odd_certificates
 ALERT, HANDSHAKE, DATA = 21, 22, 23
 VERSION = b"\3\3"
 BODY = 'data: {"choices":[{"index":0,"delta":{"content":"%s"}}]}\n\ndata: [DONE]\n\n'
-
-
-class Gone(Exception):
-    """The client has closed the connection."""
 
 
 def record(kind, payload, version=VERSION, length=None):
@@ -127,15 +122,15 @@ class Wire:
         self.left -= 1
         self.sock.sendall(raw)
         if end:
-            raise Gone
+            raise attack.Gone
 
     def fill(self):
         """After damage not for long: the client may wait for the rest of a record."""
         if self.damaged and not select.select([self.sock], [], [], 0.2)[0]:
-            raise Gone
+            raise attack.Gone
         got = self.sock.recv(65536)
         if not got:
-            raise Gone
+            raise attack.Gone
         self.incoming.write(got)
 
     def handshake(self):
@@ -174,25 +169,11 @@ class Wire:
         return getattr(self.sock, name)
 
 
-class Server:
+class Server(attack.Server):
     def __init__(self, seed, made):
         self.seed, self.made, self.api = seed, made, []
         self.log = open("attack.log", "w", encoding="ascii", buffering=1)
-        self.listener = socket.create_server(("127.0.0.1", 0), backlog=1024)
-        self.port = self.listener.getsockname()[1]
-        self.lock = threading.Lock()
-        self.connections = self.attacks = 0
-        self.whole, self.cut, self.problems = set(), set(), []
-        threading.Thread(target=self.accept, daemon=True).start()
-
-    def accept(self):
-        while True:
-            sock, _ = self.listener.accept()
-            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            sock.settimeout(attack.HANGS / 2)
-            with self.lock:
-                number, self.connections = self.connections, self.connections + 1
-            threading.Thread(target=Connection(self, sock, number).play, daemon=True).start()
+        super().__init__(Connection)
 
 
 class Connection:
@@ -246,7 +227,7 @@ class Connection:
         self.received = rest[length:]
 
     def gone(self):
-        raise Gone
+        raise attack.Gone
 
     def answer(self, text, framed="length"):
         body = (BODY % text).encode()
@@ -332,7 +313,7 @@ class Connection:
         try:
             try:
                 self.script()
-            except (Gone, ssl.SSLError, attack_http2.Gone):
+            except (attack.Gone, ssl.SSLError):
                 pass
             self.server.log.write("%d: %s\n" % (self.number, self.said))
             if self.r.randrange(6) == 0 and "ends by" not in self.said:
