@@ -10,16 +10,16 @@
 #include <malloc.h>
 #include <stdio.h>
 
-/* A line for each API of this kind. */
-static int list_kind(enum api_kind kind, struct buffer *text, struct ipf_error *err)
+/* A line for each API, to the text of its kind. */
+static int list_each(struct buffer text[API_KINDS], struct ipf_error *err)
 {
 	const char *about, *name;
 	struct api *api;
 	for (size_t i = 0; (name = api_builtin(i, &about)); i++) {
 		if (api_open(&api, name, err) < 0)
 			return -1;
-		if (api_kind(api) == kind)
-			buffer_format(text, "%-21s %-10s  %s\n", name, api_kind_names[kind], about);
+		enum api_kind kind = api_kind(api);
+		buffer_format(&text[kind], "%-21s %-10s  %s\n", name, api_kind_names[kind], about);
 		api_close(api);
 	}
 	return 0;
@@ -27,15 +27,19 @@ static int list_kind(enum api_kind kind, struct buffer *text, struct ipf_error *
 
 static int list_apis(void)
 {
-	struct buffer text = {0};
+	struct buffer text[API_KINDS] = {0}, all = {0};
 	struct ipf_error err = {0};
-	for (enum api_kind kind = 0; kind < API_KINDS && !err.kind; kind++)
-		list_kind(kind, &text, &err);
-	if (!err.kind && text.failed)
+	list_each(text, &err);
+	for (enum api_kind kind = 0; kind < API_KINDS; kind++) {
+		buffer_slice(&all, buffer_all(&text[kind]));
+		all.failed = all.failed || text[kind].failed;
+		buffer_release(&text[kind]);
+	}
+	if (!err.kind && all.failed)
 		ipf_error_memory(&err);
 	if (!err.kind)
-		text_output_write(NULL, &text, &err);
-	buffer_release(&text);
+		text_output_write(NULL, &all, &err);
+	buffer_release(&all);
 	return ipf_error_report(&err, stderr, "ipf-fire");
 }
 

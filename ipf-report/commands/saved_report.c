@@ -10,6 +10,7 @@
 #include "safe_text.h"
 #include "stream/stream.h"
 
+#include <errno.h>
 #include <math.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -38,11 +39,14 @@ static bool says_report(const char *text)
 }
 
 /* Bytes read from a pipe for a look would be missing. */
-static bool is_one_file(const struct operands *operands)
+static int is_one_file(const struct operands *operands, struct ipf_error *err)
 {
 	struct stat about;
-	return operands->count == 1 && strcmp(operands->items[0], "-") != 0 && stat(operands->items[0], &about) == 0 &&
-	       S_ISREG(about.st_mode);
+	if (operands->count != 1 || strcmp(operands->items[0], "-") == 0)
+		return 0;
+	if (stat(operands->items[0], &about) < 0)
+		return ipf_error_errno(err, errno, operands->items[0], "cannot open");
+	return S_ISREG(about.st_mode);
 }
 
 /* The reader of results reports faults of the content better. */
@@ -94,9 +98,10 @@ int saved_report_read(const struct operands *operands, json_t **report, struct i
 {
 	struct buffer text = {0};
 	json_error_t wrong = {0};
-	if (!is_one_file(operands))
-		return 0;
-	int found = read_text(operands->items[0], &text, err);
+	int found = is_one_file(operands, err);
+	if (found <= 0)
+		return found;
+	found = read_text(operands->items[0], &text, err);
 	if (found == 0 && text.len) {
 		*report = json_tree_load(buffer_all(&text), report_most(), JSON_REJECT_DUPLICATES, &wrong);
 		found = *report ? strcmp(words_at(*report, "ipf"), "report") == 0 : -1;

@@ -447,6 +447,13 @@ static size_t lines(const struct outcome *o)
 	return count;
 }
 
+/* Both runs skipped bad records: how many of how many depends on how far they came. */
+static bool counts_skipped(const char *line, const struct outcome *whole)
+{
+	static const char words[] = ": skipped ";
+	return strstr(line, words) && strstr(whole->err, words);
+}
+
 /* The line the undisturbed run did not say, if there is one, and it is the program saying it. */
 static const char *only_new_line(const struct outcome *o, const struct outcome *whole)
 {
@@ -454,7 +461,7 @@ static const char *only_new_line(const struct outcome *o, const struct outcome *
 	size_t new = 0;
 	for (const char *at = o->err; *at; at += strcspn(at, "\n") + (strchr(at, '\n') != NULL)) {
 		snprintf(line, sizeof line, "%.*s", (int)strcspn(at, "\n"), at);
-		if (strstr(whole->err, line))
+		if (strstr(whole->err, line) || counts_skipped(line, whole))
 			continue;
 		new ++;
 		memcpy(found, line, sizeof line);
