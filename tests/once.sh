@@ -4,8 +4,8 @@
 #     once 0 ipf-sched stat "$PWD/chat.sched"    # 0: the status when nothing fails
 #
 # Kinds of calls: IPF_KINDS, by default all. One of every IPF_STEP calls (1: all), beginning with IPF_FROM (1);
-# allocations are many, so one of every IPF_STEP * IPF_STEP_MEMORY (1). IPF_PART=2/4: the second quarter of the commands. IPF_DONE=FILE: a list of
-# what has been tried, with the counts; a run with the same list goes on.
+# allocations are many, so one of every IPF_STEP * IPF_STEP_MEMORY (1); IPF_PLACES=2: only the first two by the same functions in the same order.
+# IPF_PART=2/4: the second quarter of the commands. IPF_DONE=FILE: a list of what has been tried, with the counts; a run with the same list goes on.
 # shellcheck shell=bash
 
 once_library=$BUILD/tests/fail_once.so
@@ -17,24 +17,35 @@ once_memory=${IPF_STEP_MEMORY:-1}
 once_part=${IPF_PART:-1/1} once_number=0
 once_parts=${once_part#*/} once_part=${once_part%/*}
 once_done=${IPF_DONE:-/dev/null}
-echo "# IPF_KINDS='$once_kinds' IPF_STEP=$once_step IPF_FROM=${IPF_FROM:-1} IPF_STEP_MEMORY=$once_memory"
+once_places=${IPF_PLACES:-}
+echo "# IPF_KINDS='$once_kinds' IPF_STEP=$once_step IPF_FROM=${IPF_FROM:-1} IPF_STEP_MEMORY=$once_memory IPF_PLACES=$once_places"
 export TZ=UTC
 # Leaks are none of a failure's business; the library comes before that of the sanitizer.
 export ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0:verify_asan_link_order=0:log_path=stderr:exitcode=99:allocator_may_return_null=1"
 FAIL_KIND=wait LD_PRELOAD=$once_library "$BIN/ipf-sched" --version >report 2>&1
 [ $? != 77 ] || once_kinds=allocation # the kernel refuses to hand over system calls, as in some containers
+case " $once_kinds " in *" allocation "*)
+	calls=$(FAIL_FROM=1000000000 LD_PRELOAD=$once_library "$BIN/ipf-sched" --version </dev/null 2>/dev/null | tail -1)
+	case $calls in
+	"0 calls, "*)
+		skip "failing allocations" "the programs have a malloc() of their own, as clang's sanitizer has: build with gcc"
+		once_kinds=${once_kinds/allocation /}
+		;;
+	esac
+	;;
+esac
 
 # A single call fails, or with rest=1 all further ones, too. Failures in lines matching once_known are others' to mend.
 once_known='^$'
 once_kind() { # KIND REST STATUS COMMAND…
-	local step=$once_step kind=$1 rest=$2 expected=$3 wrong total key
+	local step=$once_step places='' kind=$1 rest=$2 expected=$3 wrong total key
 	shift 3
-	[ "$kind" != allocation ] || step=$((step * once_memory))
-	key="$kind"$'\t'"$rest"$'\t'"${IPF_FROM:-1}/$step"$'\t'"${*//"$PWD"\//}"
+	[ "$kind" != allocation ] || step=$((step * once_memory)) places=$once_places
+	key="$kind"$'\t'"$rest"$'\t'"${IPF_FROM:-1}/$step${places:+ $places}"$'\t'"${*//"$PWD"\//}"
 	[ -z "${URL:-}" ] || key=${key//"$URL"/URL}
 	total=$([ ! -e "$once_done" ] || awk -F '\t' -v key="$key" 'index($0, key "\t") == 1 { print $NF; exit }' "$once_done")
 	[ -z "$total" ] || { once_said="$once_said $kind${rest#0}=${total%% *}" && return; }
-	FAIL_KIND=$kind FAIL_FROM=${IPF_FROM:-1} FAIL_STEP=$step FAIL_REST=$rest LD_PRELOAD=$once_library "$@" >report 2>&1 </dev/null
+	FAIL_KIND=$kind FAIL_FROM=${IPF_FROM:-1} FAIL_STEP=$step FAIL_PLACES=${places:-0} FAIL_REST=$rest LD_PRELOAD=$once_library "$@" >report 2>&1 </dev/null
 	wrong=$(grep -aE '^[0-9]+: ' report | grep -avE "$once_known" | head -20)
 	total=$(tail -1 report)
 	case $total in
