@@ -3,6 +3,7 @@
 #include "api/api.h"
 #include "calibrate/calibrate.h"
 #include "cli/text_output.h"
+#include "http/libcurl.h"
 #include "run/run.h"
 #include "run/settings.h"
 
@@ -61,6 +62,7 @@ static void memory_init(void)
 
 int main(int argc, char **argv)
 {
+	struct ipf_error err = {0};
 	struct fire_options options;
 	const char *schedule;
 	json_t *header_argv;
@@ -72,7 +74,10 @@ int main(int argc, char **argv)
 		return list_apis();
 	}
 	memory_init();
-	curl_global_init(CURL_GLOBAL_DEFAULT);
+	if (libcurl_start(&err) < 0) {
+		json_decref(header_argv);
+		return ipf_error_report(&err, stderr, "ipf-fire");
+	}
 	status = run(&options, schedule, header_argv);
 	curl_global_cleanup();
 	return status;

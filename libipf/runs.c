@@ -1,5 +1,6 @@
 #include <ipf/runs.h>
 
+#include "http/libcurl.h"
 #include "job/run_observer.h"
 #include "array.h"
 #include "library.h"
@@ -189,8 +190,8 @@ int ipf_run_fire(struct ipf_run *r, const char *schedule, struct ipf_error *err)
 		return ipf_error_set(err, IPF_USAGE, "output: missing: expected a file");
 	if (!schedule || strcmp(schedule, "-") == 0)
 		return ipf_error_set(err, IPF_USAGE, "schedule: expected a file");
-	if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
-		return ipf_error_set(err, IPF_SYSTEM, "cannot set libcurl up");
+	if (libcurl_start(err) < 0)
+		return -1;
 	struct arguments a = {.argc = r->argc, .argv = r->argv};
 	int status = fire_without_sigpipe(r, &a, schedule, err);
 	options_memory_free(a.memory);

@@ -53,6 +53,8 @@ int listen_address_parse(const char *text, struct listen_address *address, struc
 	/* one address: "localhost" is IPv4's, as for a target without a name */
 	const char *name = !*host || strcmp(host, "localhost") == 0 ? "127.0.0.1" : host;
 	int why = getaddrinfo(name, port, &hints, &found);
+	if (why == EAI_MEMORY)
+		return ipf_error_memory(err);
 	if (why || !found)
 		return ipf_error_set(err, IPF_USAGE, "--listen: \"%s\" is no address of this machine: %s", shown(host).text,
 		                     gai_strerror(why));

@@ -1,6 +1,7 @@
 #include "publish/push.h"
 
 #include "clock.h"
+#include "http/libcurl.h"
 #include "metrics/metrics_text.h"
 #include "publish/otlp_batches.h"
 #include "publish/remote_write.h"
@@ -315,7 +316,9 @@ int push_start(struct push **push, const struct push_options *options, struct li
 	pthread_mutex_init(&p->lock, NULL);
 	pthread_cond_init(&p->changed, NULL);
 	/* before the thread: it is not safe beside other threads */
-	if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK || !(p->multi = curl_multi_init()))
+	if (libcurl_start(err) < 0)
+		return -1;
+	if (!(p->multi = curl_multi_init()))
 		return ipf_error_memory(err);
 	if (add_senders(p, err) < 0)
 		return -1;

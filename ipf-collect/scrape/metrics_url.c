@@ -1,11 +1,13 @@
 #include "scrape/metrics_url.h"
 
+#include "http/libcurl.h"
+
 #include <curl/curl.h>
 #include <string.h>
 
 bool metrics_url_parse(struct metrics_url *url, const char *text)
 {
-	CURLU *u = curl_url();
+	CURLU *u = libcurl_url();
 	char *path = NULL;
 	*url = (struct metrics_url){0};
 	bool good = u && curl_url_set(u, CURLUPART_URL, text, 0) == CURLUE_OK &&

@@ -2,6 +2,7 @@
 
 #include "cli/interrupt.h"
 #include "http/http_handle.h"
+#include "http/libcurl.h"
 #include "scrape/bearer.h"
 
 #include <stdlib.h>
@@ -55,7 +56,7 @@ static int open_handle(struct prometheus_client *client, const struct scrape_opt
 /* Paths are appended to it, so it ends before "?" and "#". */
 static int check_url(const char *url, struct ipf_error *err)
 {
-	CURLU *u = curl_url();
+	CURLU *u = libcurl_url();
 	char *scheme = NULL, *host = NULL;
 	bool good = u && curl_url_set(u, CURLUPART_URL, url, 0) == CURLUE_OK &&
 	            curl_url_get(u, CURLUPART_SCHEME, &scheme, 0) == CURLUE_OK &&
@@ -76,8 +77,8 @@ int prometheus_client_open(struct prometheus_client **client, const struct scrap
 	*client = c;
 	if (!c)
 		return ipf_error_memory(err);
-	if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
-		return ipf_error_set(err, IPF_SYSTEM, "libcurl cannot start");
+	if (libcurl_start(err) < 0)
+		return -1;
 	c->bearer.source = options->prometheus_bearer;
 	if (check_url(options->prometheus, err) < 0 || bearer_read(&c->bearer, err) < 0)
 		return -1;

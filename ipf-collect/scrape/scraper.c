@@ -2,6 +2,7 @@
 
 #include "clock.h"
 #include "http/http_handle.h"
+#include "http/libcurl.h"
 #include "live/sampler.h"
 #include "safe_text.h"
 #include "scrape/bearer.h"
@@ -240,8 +241,8 @@ int scraper_start(struct scraper **scraper, const struct scrape_options *options
 		return ipf_error_memory(err);
 	*s = (struct scraper){.options = options, .clock = clock, .queue = queue};
 	struct sampler_source source = {.data = s, .sample = sample, .wait = wait_until, .wake = wake};
-	if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
-		return ipf_error_set(err, IPF_SYSTEM, "libcurl cannot start");
+	if (libcurl_start(err) < 0)
+		return -1;
 	return open_all(s, err) < 0 ? -1 : sampler_start(&s->sampler, &source, every_ns, err);
 }
 

@@ -3,6 +3,7 @@
 #include "api/form.h"
 #include "clock.h"
 #include "header_field.h"
+#include "http/libcurl.h"
 #include "key_file.h"
 #include "redact.h"
 
@@ -86,7 +87,7 @@ static int open_url(struct target *t, const char *url, const char *path, struct 
 {
 	char *scheme = NULL, *base = NULL, *whole = NULL;
 	int result = -1;
-	CURLU *u = curl_url();
+	CURLU *u = libcurl_url();
 	if (!u) {
 		ipf_error_memory(err);
 		goto out;

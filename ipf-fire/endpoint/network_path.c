@@ -1,5 +1,6 @@
 #include "endpoint/network_path.h"
 
+#include "http/libcurl.h"
 #include "http/tls_files.h"
 #include "http/authorities.h"
 
@@ -22,7 +23,10 @@
 static int add_source(struct network_path *p, const char *text, struct ipf_error *err)
 {
 	struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICHOST | AI_PASSIVE}, *list;
-	if (getaddrinfo(text, NULL, &hints, &list))
+	int wrong = getaddrinfo(text, NULL, &hints, &list);
+	if (wrong == EAI_MEMORY)
+		return ipf_error_memory(err);
+	if (wrong)
 		return ipf_error_set(err, IPF_USAGE, "--bind: expected numeric addresses separated by commas, got \"%s\"",
 		                     text);
 	struct network_path_source *s = &p->sources[p->sources_count++];
@@ -69,7 +73,7 @@ static int open_proxy(struct network_path *p, struct ipf_error *err)
 	char *scheme = NULL, *host = NULL, *port = NULL, *shown = NULL;
 	int result = -1;
 	size_t i = 0;
-	CURLU *u = curl_url();
+	CURLU *u = libcurl_url();
 	CURLUcode code = !u                          ? CURLUE_OUT_OF_MEMORY
 	                 : strstr(p->o.proxy, "://") ? curl_url_set(u, CURLUPART_URL, p->o.proxy, CURLU_NON_SUPPORT_SCHEME)
 	                                             : CURLUE_BAD_SCHEME;

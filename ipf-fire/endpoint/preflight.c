@@ -1,6 +1,7 @@
 #include "endpoint/preflight.h"
 
 #include "clock.h"
+#include "http/libcurl.h"
 
 #include <errno.h>
 #include <netdb.h>
@@ -112,7 +113,9 @@ static int look_up(const struct attempt *how, const char *host, const char *port
 	struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = address ? AI_NUMERICHOST : 0};
 	int why = getaddrinfo(address ? address : host, port, &hints, list);
 	*by_user = address;
-	if (why && address)
+	if (why == EAI_MEMORY)
+		ipf_error_memory(err);
+	else if (why && address)
 		ipf_error_set(err, IPF_USAGE, "--resolve: %s:%s: expected a numeric address, got \"%s\"", host, port, address);
 	else if (why)
 		ipf_error_at(err, IPF_SYSTEM, how->shown, 0, "cannot resolve %s: %s", host,
@@ -195,7 +198,7 @@ static int try_target(struct attempt how, struct target *t, struct ipf_error *er
 	if (how.network_path->o.proxy && how.network_path->proxy_resolves)
 		return 0;
 	how.connect = !how.network_path->o.proxy;
-	CURLU *u = curl_url();
+	CURLU *u = libcurl_url();
 	if (u && !curl_url_set(u, CURLUPART_URL, t->url, 0) && !curl_url_get(u, CURLUPART_HOST, &host, 0) &&
 	    !curl_url_get(u, CURLUPART_PORT, &port, CURLU_DEFAULT_PORT))
 		result = try_host(&how, t, host, port, err);

@@ -1,6 +1,7 @@
 #include "http/origin.h"
 
 #include "base64.h"
+#include "http/libcurl.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,7 +36,7 @@ static int authorization_of(CURLU *u, char **authorization)
 
 static int proxy_authorization(struct origin *o, const char *proxy)
 {
-	CURLU *u = curl_url();
+	CURLU *u = libcurl_url();
 	int result = u && !curl_url_set(u, CURLUPART_URL, proxy, CURLU_NON_SUPPORT_SCHEME)
 	                 ? authorization_of(u, &o->proxy_authorization)
 	                 : -1;

@@ -5,6 +5,7 @@
 #include "cli/options.h"
 #include "cli/units.h"
 #include "http/authorities.h"
+#include "http/libcurl.h"
 
 #include <curl/curl.h>
 #include <stdlib.h>
@@ -193,6 +194,8 @@ int chat_template_measure(struct chat_template *template, const struct token_cou
 {
 	if (!template->url)
 		return 0;
+	if (libcurl_start(err) < 0)
+		return -1;
 	struct template_server server = {.curl = curl_easy_init()};
 	const char *key = getenv("OPENAI_API_KEY");
 	struct buffer authorization = {0};

@@ -1,6 +1,7 @@
 #include "delivery/push_report.h"
 
 #include "clock.h"
+#include "http/libcurl.h"
 #include "push/push_sender.h"
 #include "safe_text.h"
 
@@ -91,9 +92,9 @@ int push_report_send(const struct push_figures *figures, size_t target, const ch
 	struct buffer key = {0};
 	struct push_sender *sender = calloc(1, sizeof *sender); /* large for a stack */
 	int status = -1;
-	if (!sender || curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
+	if (!sender)
 		ipf_error_memory(err);
-	else if (parse(figures, targets, &key, err) == 0 &&
+	else if (libcurl_start(err) == 0 && parse(figures, targets, &key, err) == 0 &&
 	         push_sender_init(sender, &targets[target], key.len ? key.data : "", err) == 0)
 		status = send_to(sender, run, exposition, err);
 	if (sender)

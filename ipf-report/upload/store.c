@@ -5,6 +5,7 @@
 #include "cli/units.h"
 #include "clock.h"
 #include "http/http_handle.h"
+#include "http/libcurl.h"
 #include "loopback.h"
 #include "redact.h"
 #include "safe_text.h"
@@ -264,8 +265,10 @@ static int find_credentials(struct store *s, struct ipf_error *err)
 int store_open(struct store **store, const struct upload_target *target, struct ipf_error *err)
 {
 	struct store *s = *store = calloc(1, sizeof *s);
-	if (!s || curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
+	if (!s)
 		return ipf_error_memory(err);
+	if (libcurl_start(err) < 0)
+		return -1;
 	s->target = target;
 	if (store_address_find(target, &s->address, err) < 0 || find_credentials(s, err) < 0)
 		return -1;

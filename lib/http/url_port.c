@@ -1,5 +1,7 @@
 #include "http/url_port.h"
 
+#include "http/libcurl.h"
+
 #include <ctype.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -18,7 +20,7 @@ int url_port(const char *text)
 	const char *begin = strstr(text, "://");
 	while (begin && begin > text && isalnum((unsigned char)begin[-1]))
 		begin--;
-	CURLU *url = curl_url();
+	CURLU *url = libcurl_url();
 	bool known = url && !curl_url_set(url, CURLUPART_URL, begin ? begin : text, CURLU_GUESS_SCHEME);
 	int number = known ? url_parsed_port(url) : 0;
 	curl_url_cleanup(url);

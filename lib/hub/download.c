@@ -2,6 +2,7 @@
 
 #include "absent.h"
 #include "clock.h"
+#include "http/libcurl.h"
 #include "loopback.h"
 #include "json/jdoc.h"
 #include "cli/options.h"
@@ -49,7 +50,7 @@ static bool server_of(const char *url, struct server_address *p)
 {
 	*p = (struct server_address){0};
 	char *scheme = NULL, *host = NULL, *port = NULL;
-	CURLU *u = curl_url();
+	CURLU *u = libcurl_url();
 	bool good = u && !curl_url_set(u, CURLUPART_URL, url, CURLU_NON_SUPPORT_SCHEME) &&
 	            !curl_url_get(u, CURLUPART_SCHEME, &scheme, 0) && strlen(scheme) < sizeof p->scheme;
 	if (good) /* known, even if it is none of ours, for the message */

@@ -2,6 +2,7 @@
 
 #include "absent.h"
 #include "base64.h"
+#include "http/libcurl.h"
 #include "key_file.h"
 #include "loopback.h"
 #include "safe_text.h"
@@ -18,7 +19,7 @@ const char *const push_kind_names[] = {"pushgateway", "remote-write", NULL};
 /* A part of the URL as a new string, to be freed with curl_free; NULL: it has none. */
 static char *part_of(const char *url, CURLUPart part)
 {
-	CURLU *parsed = curl_url();
+	CURLU *parsed = libcurl_url();
 	char *value = NULL;
 	if (parsed && curl_url_set(parsed, CURLUPART_URL, url, CURLU_NON_SUPPORT_SCHEME) == CURLUE_OK)
 		curl_url_get(parsed, part, &value, 0);
@@ -28,7 +29,7 @@ static char *part_of(const char *url, CURLUPart part)
 
 char *push_url_host(const char *url, int64_t *port)
 {
-	CURLU *parsed = curl_url();
+	CURLU *parsed = libcurl_url();
 	char *host = NULL, *number = NULL, *own = NULL;
 	*port = IPF_ABSENT;
 	if (parsed && curl_url_set(parsed, CURLUPART_URL, url, 0) == CURLUE_OK &&
@@ -141,7 +142,7 @@ static void put_grouping(const struct metric_label *label, struct buffer *out)
 /* With the path the specification of OTLP/HTTP gives as the default. */
 static void put_otlp_url(const char *url, struct buffer *out)
 {
-	CURLU *parsed = curl_url();
+	CURLU *parsed = libcurl_url();
 	char *path = NULL, *whole = NULL;
 	if (parsed && curl_url_set(parsed, CURLUPART_URL, url, 0) == CURLUE_OK &&
 	    curl_url_get(parsed, CURLUPART_PATH, &path, 0) == CURLUE_OK &&

@@ -554,6 +554,8 @@ static bool is_reported(const struct outcome *o, const struct outcome *whole, co
 		return true;
 	if (!line || (kind->harmless && kind->error))
 		return false;
+	if (kind->error == ENOMEM && strstr(line, "thread: Resource temporarily unavailable"))
+		return true; /* pthread_create() says no more */
 	if (kind->error == ENOMEM)
 		return strstr(line, "memory") && (kind != kinds || !has_trailer(o));
 	return strstr(line, strerror(kind->error)) || strstr(line, "memory");

@@ -2,6 +2,7 @@
  */
 #include "cli/interrupt.h"
 #include "cli/options.h"
+#include "http/libcurl.h"
 #include "key_file.h"
 #include "watch_loop.h"
 
@@ -105,8 +106,7 @@ int main(int argc, char **argv)
 	                                           .pod = o.pod,
 	                                           .per_endpoint = o.per_endpoint};
 	interrupt_watch(0);
-	curl_global_init(CURL_GLOBAL_DEFAULT);
-	struct health *health = health_open(o.port, &err);
+	struct health *health = libcurl_start(&err) == 0 ? health_open(o.port, &err) : NULL;
 	if (health) {
 		fprintf(stderr, "ipf-operator: namespace %s, health on port %d\n", o.namespace, health_port(health));
 		watch_loop_run(&settings, health, &err);

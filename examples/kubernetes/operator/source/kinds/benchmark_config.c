@@ -2,6 +2,7 @@
 
 #include "api/object_store.h"
 #include "buffer.h"
+#include "http/libcurl.h"
 #include "text_hash.h"
 
 #include <curl/curl.h>
@@ -252,7 +253,7 @@ void benchmark_endpoint_key(const json_t *spec, char key[17])
 {
 	const char *url = json_string_value(member(spec, "endpoint", "url"));
 	char *host = NULL, *port = NULL, text[600];
-	CURLU *parsed = curl_url();
+	CURLU *parsed = libcurl_url();
 
 	key[0] = '\0';
 	if (url && parsed && curl_url_set(parsed, CURLUPART_URL, url, 0) == CURLUE_OK &&

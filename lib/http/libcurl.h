@@ -1,0 +1,13 @@
+/* libcurl, whose memory passes through lib/memory.h: after a failed allocation every error says "out of memory". */
+#ifndef IPF_HTTP_LIBCURL_H
+#define IPF_HTTP_LIBCURL_H
+
+#include "error.h"
+
+#include <curl/curl.h>
+
+/* Before threads and before any handle of libcurl; calling it again is harmless. -1: libcurl cannot be used. */
+int libcurl_start(struct ipf_error *err);
+CURLU *libcurl_url(void); /* curl_url() after the start; NULL: out of memory */
+
+#endif
