@@ -52,20 +52,22 @@ static void prepare_upload(struct report_options *options)
 
 int show_run(struct report_options *options, const struct operands *operands, const char *command)
 {
-	struct ipf_error err = {0}, bad = {0}, invalid = {0}, undelivered = {0};
+	struct ipf_error err = {0}, unread = {0}, bad = {0}, invalid = {0}, undelivered = {0};
 	struct report_output to = {.path = options->common.output, .keep = options->delivery.upload.url};
 	struct run_data run = {
 		.only_stage = options->stage, .tag = options->by.tag, .columns = {.with_req = options->trace != NULL}};
 	struct delivery delivery = {.options = &options->delivery};
 	json_t *saved = NULL;
-	int found = saved_report_read(operands, &saved, &err);
+	int found = saved_report_read(operands, &saved, &unread);
+	prepare_upload(options);
 	if (found != 0) {
-		if (found > 0 && report_options_check(options, &err) == 0)
+		if (report_options_check(options, &err) == 0 && found > 0)
 			saved_report_show(saved, operands->items[0], options, &err);
+		if (err.kind == IPF_OK)
+			err = unread;
 		json_decref(saved);
 		return command_end(&err, command);
 	}
-	prepare_upload(options);
 	if (report_options_check(options, &err) == 0 && run_data_init(&run, &options->slo, &err) == 0 &&
 	    (!needs_lines(options) || run_data_keep_lines(&run, &err) == 0) &&
 	    read_inputs(&run, options, operands, &bad, &err) == 0 && render(&run, options, &to, &delivery, &invalid) < 0)
