@@ -30,7 +30,10 @@ static int try_from(const struct network_path *network_path, size_t k, const str
 		struct pollfd p = {.fd = fd, .events = POLLOUT};
 		int64_t ms = timeout_ns / NS_PER_MS + 1;
 		socklen_t len = sizeof why;
-		int got = poll(&p, 1, ms > 1000000 ? 1000000 : (int)ms);
+		int got;
+		do
+			got = poll(&p, 1, ms > 1000000 ? 1000000 : (int)ms);
+		while (got < 0 && errno == EINTR);
 		if (got < 0)
 			why = errno;
 		else if (got == 0)

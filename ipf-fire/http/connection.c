@@ -5,6 +5,7 @@
 #include "clock.h"
 #include "http/connector.h"
 #include "http/tunnel.h"
+#include "memory.h"
 
 #include <errno.h>
 #include <netinet/in.h>
@@ -54,8 +55,10 @@ static int watch(struct connection *c, uint32_t events)
 	struct epoll_event e = {.events = events, .data.u64 = tag_of(c)};
 	if (c->events == events)
 		return 0;
-	if (epoll_ctl(c->network->o.epoll_fd, c->events ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, c->fd, &e) < 0)
+	if (epoll_ctl(c->network->o.epoll_fd, c->events ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, c->fd, &e) < 0) {
+		memory_note_errno(errno); /* none of the server's failures */
 		return errno;
+	}
 	c->events = events;
 	return 0;
 }
@@ -538,8 +541,10 @@ static void try_addresses(struct connection *c, int why)
 	char text[128];
 	for (; c->address; c->address = c->address->ai_next) {
 		drop_socket(c);
-		if ((why = connect_to(c)) != 0)
+		if ((why = connect_to(c)) != 0) {
+			memory_note_errno(why);
 			continue;
+		}
 		if (is_connected(c->fd)) {
 			connected(c);
 			return;

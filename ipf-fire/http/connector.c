@@ -2,6 +2,7 @@
 
 #include "clock.h"
 #include "job/thread_stats.h"
+#include "memory.h"
 
 #include <curl/curl.h>
 #include <errno.h>
@@ -40,6 +41,7 @@ static curl_socket_t on_open(void *data, curlsocktype purpose, struct curl_socka
 	if (!why)
 		return fd;
 	counter_count(&n->o.stats->starved, why == EMFILE || why == ENFILE);
+	memory_note_errno(why);
 	if (fd >= 0)
 		close(fd);
 	return CURL_SOCKET_BAD;
@@ -56,8 +58,10 @@ static int on_socket(CURL *easy, curl_socket_t fd, int what, void *data, void *k
 		return 0;
 	}
 	e.events = (what & CURL_POLL_IN ? EPOLLIN : 0u) | (what & CURL_POLL_OUT ? EPOLLOUT : 0u);
-	if (epoll_ctl(k->network->o.epoll_fd, known ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, fd, &e) < 0)
+	if (epoll_ctl(k->network->o.epoll_fd, known ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, fd, &e) < 0) {
+		memory_note_errno(errno);
 		return -1;
+	}
 	curl_multi_assign(k->multi, fd, k);
 	return 0;
 }

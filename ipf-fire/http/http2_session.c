@@ -2,6 +2,7 @@
 
 #include "array.h"
 #include "http/http2_memory.h"
+#include "memory.h"
 
 #include <limits.h>
 #include <nghttp2/nghttp2.h>
@@ -340,6 +341,8 @@ static int open_frames(struct http2_session *s)
 	            !nghttp2_session_set_local_window_size(s->frames, NGHTTP2_FLAG_NONE, 0, WINDOW);
 	nghttp2_option_del(options);
 	nghttp2_session_callbacks_del(callbacks);
+	if (!good)
+		memory_note_failure(); /* options and callbacks take no allocator */
 	return good ? 0 : -1;
 }
 

@@ -144,6 +144,15 @@ static int refuse_pass_phrase(char *text, int size, int writing, void *data)
 	return -1;
 }
 
+/* OpenSSL cannot use a file that tls_files_check() has read: it could not open it once more, or its content is wrong. */
+static int unusable(const char *path, enum ipf_error_kind kind, const char *says, struct ipf_error *err)
+{
+	for (unsigned long code; (code = ERR_get_error());)
+		if (ERR_SYSTEM_ERROR(code))
+			return ipf_error_errno(err, ERR_GET_REASON(code), path, "cannot open");
+	return ipf_error_at(err, kind, path, 0, "%s", says);
+}
+
 static int set_trust(SSL_CTX *ssl, const struct tls_options *o, struct ipf_error *err)
 {
 	X509_VERIFY_PARAM *param = SSL_CTX_get0_param(ssl);
@@ -158,11 +167,11 @@ static int set_trust(SSL_CTX *ssl, const struct tls_options *o, struct ipf_error
 	bool elsewhere = !o->cacert && !(named && *named) && access(X509_get_default_cert_dir(), R_OK) < 0;
 	const char *authorities = elsewhere ? authorities_file() : NULL;
 	if (o->cacert && SSL_CTX_load_verify_file(ssl, o->cacert) != 1)
-		return ipf_error_at(err, IPF_USAGE, o->cacert, 0, "--cacert: the file's certificates cannot be used");
+		return unusable(o->cacert, IPF_USAGE, "--cacert: the file's certificates cannot be used", err);
 	if (!o->cacert && SSL_CTX_set_default_verify_paths(ssl) != 1)
 		return ipf_error_memory(err);
 	if (authorities && SSL_CTX_load_verify_file(ssl, authorities) != 1)
-		return ipf_error_at(err, IPF_SYSTEM, authorities, 0, "the certificates of this system cannot be used");
+		return unusable(authorities, IPF_SYSTEM, "the certificates of this system cannot be used", err);
 	return 0;
 }
 
@@ -171,9 +180,9 @@ static int set_certificate(SSL_CTX *ssl, const struct tls_options *o, struct ipf
 	const char *key = o->key ? o->key : o->cert;
 	SSL_CTX_set_default_passwd_cb(ssl, refuse_pass_phrase);
 	if (o->cert && SSL_CTX_use_certificate_chain_file(ssl, o->cert) != 1)
-		return ipf_error_at(err, IPF_USAGE, o->cert, 0, "--cert: the certificate cannot be used");
+		return unusable(o->cert, IPF_USAGE, "--cert: the certificate cannot be used", err);
 	if (o->cert && SSL_CTX_use_PrivateKey_file(ssl, key, SSL_FILETYPE_PEM) != 1)
-		return ipf_error_at(err, IPF_USAGE, key, 0, "--key: the private key cannot be used");
+		return unusable(key, IPF_USAGE, "--key: the private key cannot be used", err);
 	return 0;
 }
 

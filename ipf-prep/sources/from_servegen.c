@@ -226,9 +226,9 @@ static int read_lengths(struct client *c, struct draft *d, const struct jdoc *j,
 	for (struct jdoc_each e = jdoc_each(j, JDOC_ROOT); jdoc_step(&e);) {
 		struct lengths *l = &c->lengths[c->length_count++];
 		struct slice start = draft_text(d, j, e.key);
-		l->start = strtod(
-			start.data ? draft_format(d, "%.*s%c", (int)(start.len < 40 ? start.len : 40), start.data, 0).data : "0",
-			NULL);
+		char number[41];
+		snprintf(number, sizeof number, "%.*s", (int)start.len, start.data ? start.data : "");
+		l->start = strtod(number, NULL);
 		for (size_t k = 0; k < KINDS; k++) {
 			struct slice text;
 			int got = field_text(d, j, e.value, kind_names[k], &text, err);

@@ -56,6 +56,8 @@ static int64_t reports_most(const struct source_reader *r)
 /* Reports and skips a bad record, or ends the reading. 0, or -1 for an error of another kind. */
 static int skip_bad(struct source_reader *r, struct ipf_error *wrong, struct ipf_error *err)
 {
+	if (wrong->kind != IPF_INPUT)
+		return end_reading(r, wrong, err);
 	r->bad++;
 	if (r->stop)
 		return end_reading(r, wrong, err);
@@ -225,7 +227,7 @@ static int read_messages(struct open_file *f, struct ipf_error *err)
 		struct source_record record = next_record(f, messages.number);
 		if (got < 0 || jdoc_parse(f->json, text.data, text.len, &wrong) < 0) {
 			ipf_error_place(&wrong, record.file, record.line);
-			status = wrong.kind == IPF_INPUT ? skip_bad(f->reader, &wrong, err) : end_reading(f->reader, &wrong, err);
+			status = skip_bad(f->reader, &wrong, err);
 			continue;
 		}
 		put_on_one_line(text);

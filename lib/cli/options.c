@@ -1,5 +1,6 @@
 #include "cli/options.h"
 
+#include "cli/allocators.h"
 #include "cli/completion.h"
 #include "cli/help.h"
 #include "cli/nearest.h"
@@ -618,7 +619,7 @@ bool program_start(const struct program *program, int argc, char **argv, void *o
 	struct ipf_error err = {0};
 	int got;
 
-	json_set_alloc_funcs(memory_allocate, memory_free);
+	allocators_set();
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
 	fill_descriptors();

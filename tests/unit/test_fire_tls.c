@@ -768,15 +768,16 @@ static void test_unusable_files(void **state)
 {
 	static const struct {
 		struct tls_options o;
-		const char *file, *option;
+		const char *file, *says;
+		enum ipf_error_kind kind;
 	} cases[] = {
-		{{.cacert = "missing.pem"}, "missing.pem", "--cacert"},
-		{{.cacert = "key.pem"}, "key.pem", "--cacert"},
-		{{.cert = "missing.pem"}, "missing.pem", "--cert"},
-		{{.cert = "cert.pem"}, "cert.pem", "--key"},
-		{{.cert = "cert.pem", .key = "missing.pem"}, "missing.pem", "--key"},
-		{{.cert = "own.pem", .key = "key.pem"}, "key.pem", "--key"},
-		{{.cert = "cert.pem", .key = "secret.pem"}, "secret.pem", "--key"}, /* no question on the terminal */
+		{{.cacert = "missing.pem"}, "missing.pem", "cannot open", IPF_SYSTEM},
+		{{.cacert = "key.pem"}, "key.pem", "--cacert", IPF_USAGE},
+		{{.cert = "missing.pem"}, "missing.pem", "cannot open", IPF_SYSTEM},
+		{{.cert = "cert.pem"}, "cert.pem", "--key", IPF_USAGE},
+		{{.cert = "cert.pem", .key = "missing.pem"}, "missing.pem", "cannot open", IPF_SYSTEM},
+		{{.cert = "own.pem", .key = "key.pem"}, "key.pem", "--key", IPF_USAGE},
+		{{.cert = "cert.pem", .key = "secret.pem"}, "secret.pem", "--key", IPF_USAGE}, /* no question on the terminal */
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -784,9 +785,9 @@ static void test_unusable_files(void **state)
 		struct ipf_error err = {0};
 		assert_int_equal(tls_context_open(&client, &cases[i].o, &err), -1);
 		assert_null(client);
-		assert_int_equal(err.kind, IPF_USAGE);
+		assert_int_equal(err.kind, cases[i].kind);
 		assert_string_equal(err.file, cases[i].file);
-		assert_memory_equal(err.text, cases[i].option, strlen(cases[i].option));
+		assert_memory_equal(err.text, cases[i].says, strlen(cases[i].says));
 		assert_int_equal(ERR_peek_error(), 0);
 	}
 	tls_context_free(NULL);
