@@ -7,8 +7,8 @@
  * The linker leads all of ipf's own calls of malloc(), calloc(), realloc(), reallocarray(), free(), strdup(), strndup()
  * and asprintf() here (`--wrap` in the Makefile), and those of jansson and OpenSSL (cli/allocators.h), libcurl
  * (http/libcurl.h) and nghttp2 (http/http2_memory.h). Small allocations failing come from a reserve of 256 kB instead,
- * which is never given back. Work continues up to the next line of a stream or the next error, and ends there. Large ones return NULL, as
- * they do when the reserve is used up.
+ * which is never given back. Work continues up to the next line of a stream or the next error, and ends there. Large
+ * ones return NULL, as they do when the reserve is used up.
  *
  *     if (memory_ran_out()) return ipf_error_memory(err);
  */

@@ -144,7 +144,7 @@ static int refuse_pass_phrase(char *text, int size, int writing, void *data)
 	return -1;
 }
 
-/* OpenSSL cannot use a file that tls_files_check() has read: it could not open it once more, or its content is wrong. */
+/* OpenSSL cannot use a file that tls_files_check() has read: it cannot be opened now, or the rest of it is wrong. */
 static int unusable(const char *path, enum ipf_error_kind kind, const char *says, struct ipf_error *err)
 {
 	for (unsigned long code; (code = ERR_get_error());)

@@ -4,7 +4,7 @@
  *
  * The first child runs undisturbed: its output is the expected one, and the number of its calls is how far the others
  * go. In each further child the call FAIL_FROM, FAIL_FROM + FAIL_STEP, … fails (and all later ones with FAIL_REST=1).
- * FAIL_PLACES=2: of the allocations of one place, by the same functions in the same order, the first two only.
+ * FAIL_PLACES=2: only the first two allocations of one place, by the same functions in the same order, fail.
  *
  * FAIL_KIND=allocation (the default) is about malloc() and its relatives, which are defined here. Every other kind is a
  * list of system calls (`kinds` below): a filter of the kernel hands each of them to this process, which counts it and
@@ -142,7 +142,7 @@ static uint64_t digest(uint64_t sum, const void *data, size_t len)
 
 /* ---- allocations ---- */
 
-static uint64_t *places; /* of the undisturbed run's allocations, in their order; NULL: they do not matter */
+static uint64_t *places; /* where the undisturbed run's allocations are made, in order; NULL: it does not matter */
 
 /* A place is the digest of the functions that have been entered. */
 static void note_place(long n)
