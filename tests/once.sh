@@ -37,6 +37,7 @@ esac
 
 # A single call fails, or with rest=1 all further ones, too. Failures in lines matching once_known are others' to mend.
 once_known='^$'
+once_sanitizer='AddressSanitizer: CHECK failed: sanitizer_' # it starts no thread without memory, and ends the program
 once_kind() { # KIND REST STATUS COMMAND…
 	local step=$once_step places='' kind=$1 rest=$2 expected=$3 wrong total key
 	shift 3
@@ -46,7 +47,7 @@ once_kind() { # KIND REST STATUS COMMAND…
 	total=$([ ! -e "$once_done" ] || awk -F '\t' -v key="$key" 'index($0, key "\t") == 1 { print $NF; exit }' "$once_done")
 	[ -z "$total" ] || { once_said="$once_said $kind${rest#0}=${total%% *}" && return; }
 	FAIL_KIND=$kind FAIL_FROM=${IPF_FROM:-1} FAIL_STEP=$step FAIL_PLACES=${places:-0} FAIL_REST=$rest LD_PRELOAD=$once_library "$@" >report 2>&1 </dev/null
-	wrong=$(grep -aE '^[0-9]+: ' report | grep -avE "$once_known" | head -20)
+	wrong=$(grep -aE '^[0-9]+: ' report | grep -avE "$once_known|$once_sanitizer" | head -20)
 	total=$(tail -1 report)
 	case $total in
 	*" calls, "*"; status $expected")

@@ -1,6 +1,7 @@
 #include "aside/aside_client.h"
 
 #include "clock.h"
+#include "http/libcurl.h"
 #include "job/agent_names.h"
 #include "version.h"
 
@@ -158,7 +159,7 @@ static int perform(struct aside_client *c, const struct destination *to, const s
 	if (code == CURLE_OK)
 		curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &answer->status);
 	else
-		snprintf(answer->why, sizeof answer->why, "%s", curl_easy_strerror(code));
+		snprintf(answer->why, sizeof answer->why, "%s", libcurl_why(code, NULL));
 	if (answer->body.failed)
 		return ipf_error_memory(err);
 	return code == CURLE_ABORTED_BY_CALLBACK ? stopped(err) : 0;

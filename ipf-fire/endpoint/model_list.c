@@ -1,5 +1,6 @@
 #include "endpoint/model_list.h"
 
+#include "http/libcurl.h"
 #include "safe_text.h"
 #include "version.h"
 
@@ -111,7 +112,7 @@ static int ask(const struct endpoint *e, const struct model_list_options *o, siz
 		if (code == CURLE_WRITE_ERROR && !body.failed)
 			snprintf(why, MODEL_LIST_WHY, "%s: the response is longer than 1 MiB", path);
 		else if (code)
-			snprintf(why, MODEL_LIST_WHY, "%s: %s", path, curl_easy_strerror(code));
+			snprintf(why, MODEL_LIST_WHY, "%s: %s", path, libcurl_why(code, NULL));
 		else if (status != 200)
 			snprintf(why, MODEL_LIST_WHY, "%s: status %ld", path, status);
 		else

@@ -4,6 +4,7 @@
 #include "clock.h"
 #include "endpoint/connection_policy.h"
 #include "endpoint/preflight.h"
+#include "http/libcurl.h"
 #include "protobuf/grpc_wire.h"
 #include "protobuf/protobuf.h"
 #include "version.h"
@@ -136,7 +137,7 @@ static enum readiness ask(struct readiness_check *w, const char *path, const cha
 	if (code == CURLE_OPERATION_TIMEDOUT && ms < ANSWER_MS && w->reason[0])
 		return NOT_READY;
 	if (code) {
-		set_reason(w, "%s: %s", path, curl_easy_strerror(code));
+		set_reason(w, "%s: %s", path, libcurl_why(code, NULL));
 		return NOT_READY;
 	}
 	curl_easy_getinfo(w->easy, CURLINFO_RESPONSE_CODE, &status);

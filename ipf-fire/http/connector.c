@@ -1,6 +1,7 @@
 #include "http/connector.h"
 
 #include "clock.h"
+#include "http/libcurl.h"
 #include "job/thread_stats.h"
 #include "memory.h"
 
@@ -185,7 +186,7 @@ static void finished(struct connector *k, struct attempt *a, CURLcode code)
 	int own = -1;
 	if (code == CURLE_OK && curl_easy_getinfo(a->easy, CURLINFO_ACTIVESOCKET, &fd) == CURLE_OK && fd >= 0)
 		own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-	snprintf(why, sizeof why, "%s", a->why[0] ? a->why : code ? curl_easy_strerror(code) : "out of open files");
+	snprintf(why, sizeof why, "%s", code ? libcurl_why(code, a->why) : "out of open files");
 	curl_easy_getinfo(a->easy, CURLINFO_NAMELOOKUP_TIME_T, &us);
 	times.dns_ns = us * NS_PER_US;
 	attempt_end(a);

@@ -67,8 +67,7 @@ static int ask(struct template_server *s, const char *path, const char *body, st
 		return ipf_error_set(err, IPF_INPUT, "--template-tokens: %s: the answer is longer than %zu MiB", s->url.data,
 		                     ANSWER_MAX >> 20);
 	if (code != CURLE_OK)
-		return ipf_error_set(err, IPF_SYSTEM, "--template-tokens: %s: %s", s->url.data,
-		                     s->problem[0] ? s->problem : curl_easy_strerror(code));
+		return ipf_error_set(err, IPF_SYSTEM, "--template-tokens: %s: %s", s->url.data, libcurl_why(code, s->problem));
 	curl_easy_getinfo(s->curl, CURLINFO_RESPONSE_CODE, &s->status);
 	if (s->status != 200)
 		return 0;

@@ -414,9 +414,7 @@ int store_send(struct store *s, const struct store_request *r, struct store_answ
 		}
 		if (answered == 0)
 			return 0;
-		const char *why = result == CURLE_WRITE_ERROR ? "the response is too long"
-		                  : *s->http.error            ? s->http.error
-		                                              : curl_easy_strerror(result);
+		const char *why = result == CURLE_WRITE_ERROR ? "the response is too long" : libcurl_why(result, s->http.error);
 		return again ? ipf_error_set(err, IPF_SYSTEM, "%s (tried %d times)", shown(why).text, tries)
 		             : ipf_error_set(err, IPF_SYSTEM, "%s", shown(why).text);
 	}

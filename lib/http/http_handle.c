@@ -2,6 +2,7 @@
 
 #include "clock.h"
 #include "http/authorities.h"
+#include "http/libcurl.h"
 #include "loopback.h"
 #include "version.h"
 
@@ -72,6 +73,6 @@ int http_handle_judge(const struct http_handle *h, CURLcode result, struct ipf_e
 		return 1;
 	}
 	if (result != CURLE_OK)
-		return ipf_error_set(err, IPF_SYSTEM, "%s", *h->error ? h->error : curl_easy_strerror(result));
+		return ipf_error_set(err, IPF_SYSTEM, "%s", libcurl_why(result, h->error));
 	return 0;
 }

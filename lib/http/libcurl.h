@@ -8,6 +8,9 @@
 
 /* Before threads and before any handle of libcurl; calling it again is harmless. -1: libcurl cannot be used. */
 int libcurl_start(struct ipf_error *err);
+/* Why a transfer failed: as libcurl `said` (CURLOPT_ERRORBUFFER; NULL or "": nothing), or the meaning of the code.
+ * Notes when memory ran out. */
+const char *libcurl_why(CURLcode code, const char *said);
 CURLU *libcurl_url(void); /* curl_url() after the start; NULL: out of memory */
 
 #endif

@@ -358,7 +358,7 @@ static int judge(struct hop *h, CURLcode code, const char *why, char **next, str
 	if (code != CURLE_OK) {
 		char silent[64], wait[32];
 		snprintf(silent, sizeof silent, "no byte of the file for %s", format_duration(silence_most(d), wait));
-		why = code == CURLE_ABORTED_BY_CALLBACK ? silent : *why ? why : curl_easy_strerror(code);
+		why = code == CURLE_ABORTED_BY_CALLBACK ? silent : libcurl_why(code, why);
 		d->unreached = d->status == 0;
 		if (d->had > 0 && h->body)
 			return ipf_error_at(err, IPF_SYSTEM, d->url, 0, "cut off after %lld of %lld bytes: %s", (long long)d->had,

@@ -2,6 +2,7 @@
 
 #include "absent.h"
 #include "clock.h"
+#include "http/libcurl.h"
 #include "push/otlp_response.h"
 #include "redact.h"
 #include "safe_text.h"
@@ -192,8 +193,7 @@ static void note_error(struct push_sender *s, CURLcode result, long status)
 		snprintf(s->error, sizeof s->error, "%.300s",
 		         result == CURLE_OPERATION_TIMEDOUT ? "no response in time"
 		         : result == CURLE_WRITE_ERROR      ? "the response is too long"
-		         : s->http.error[0]                 ? shown(s->http.error).text
-		                                            : curl_easy_strerror(result));
+		                                            : shown(libcurl_why(result, s->http.error)).text);
 	else
 		snprintf(s->error, sizeof s->error, "HTTP status %ld%s%s", status, line.len ? ": " : "",
 		         shown_slice(line).text);
