@@ -28,15 +28,18 @@ once 0 ipf-fire -q -u "$(secure tls-h2)" --cacert "$PWD/own.pem" --http 2 "${sho
 once_known='^$'
 once 0 ipf-fire -q -u "$(script_url h2)" --http 2-prior "${short[@]}"
 peer_start "$TESTS/proxy.py" proxy.log
-for proxy in "$PEER_URL" "socks5h${PEER_URL#http}"; do
-	once 0 ipf-fire -q -u "$URL" --proxy "$proxy" "${short[@]}"
-done
+once 0 ipf-fire -q -u "$URL" --proxy "$PEER_URL" "${short[@]}"
+once_known='signal 14, .*system call 44 of socket' # libcurl begins the greeting of SOCKS anew after a short write
+once 0 ipf-fire -q -u "$URL" --proxy "socks5h${PEER_URL#http}" "${short[@]}"
+once_known='^$'
 unset FAIL_LOOSE
 
 peer_start "$TESTS/helpers/push_target.py" push.log
 # The trailer has how many figures arrived.
 FAIL_LOOSE=1 once 0 ipf-collect -q --reproducible --push "pushgateway=$PEER_URL/ok" "$PWD/chat.records"
+once_known="Couldn't connect to server" # in the words of libcurl
 once 0 ipf-report -q --push "$PEER_URL/ok/metrics" "$PWD/chat.results" -o out
+once_known='^$'
 store_for_uploads
 once 0 ipf-report -q --upload s3://plain/r.txt "$PWD/chat.results" -o out
 
