@@ -20,8 +20,8 @@ once_done=${IPF_DONE:-/dev/null}
 once_places=${IPF_PLACES:-}
 echo "# IPF_KINDS='$once_kinds' IPF_STEP=$once_step IPF_FROM=${IPF_FROM:-1} IPF_STEP_MEMORY=$once_memory IPF_PLACES=$once_places"
 export TZ=UTC
-# Leaks are none of a failure's business; the library comes before that of the sanitizer.
-export ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0:verify_asan_link_order=0:log_path=stderr:exitcode=99:allocator_may_return_null=1"
+# Leaks are none of a failure's business; the library comes before that of the sanitizer; a small process forks sooner.
+export ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0:verify_asan_link_order=0:log_path=stderr:exitcode=99:allocator_may_return_null=1:quarantine_size_mb=4"
 FAIL_KIND=wait LD_PRELOAD=$once_library "$BIN/ipf-sched" --version >report 2>&1
 [ $? != 77 ] || once_kinds=allocation # the kernel refuses to hand over system calls, as in some containers
 case " $once_kinds " in *" allocation "*)
