@@ -72,7 +72,7 @@ all_cflags = -std=c11 -D_GNU_SOURCE -O2 -g -ffp-contract=off -fPIC -fvisibility=
              $(if $(HARDEN),$(hardening)) $(if $(WERROR),-Werror) $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer -fno-sanitize-recover=all) \
              $(CPPFLAGS) $(CFLAGS)
 # Allocations pass through lib/memory.c.
-wrap = -Wl$(subst $(space),,$(foreach f,malloc calloc realloc reallocarray free strdup strndup asprintf,$(comma)--wrap=$(f)))
+wrap = -Wl$(subst $(space),,$(foreach f,malloc calloc realloc reallocarray free strdup strndup asprintf __asprintf_chk,$(comma)--wrap=$(f)))
 harden_link = $(if $(HARDEN),-Wl$(comma)-z$(comma)relro$(comma)-z$(comma)now)
 all_ldflags = -pthread $(harden_link) $(wrap) $(if $(SANITIZE),-fsanitize=$(SANITIZE)) $(LDFLAGS)
 

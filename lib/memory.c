@@ -23,6 +23,7 @@ void __wrap_free(void *memory);
 char *__wrap_strdup(const char *text);
 char *__wrap_strndup(const char *text, size_t len);
 int __wrap_asprintf(char **text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+int __wrap___asprintf_chk(char **text, int flag, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 static atomic_bool ran_out;
 static _Alignas(ALIGNMENT) char reserve[RESERVE];
@@ -138,16 +139,33 @@ char *__wrap_strdup(const char *text)
 	return __wrap_strndup(text, strlen(text));
 }
 
-int __wrap_asprintf(char **text, const char *format, ...)
+static int print(char **text, const char *format, va_list args)
 {
-	va_list args;
-	va_start(args, format);
 	int len = vasprintf(text, format, args);
-	va_end(args);
 	if (len < 0) {
 		memory_note_failure();
 		*text = NULL;
 	}
+	return len;
+}
+
+int __wrap_asprintf(char **text, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	int len = print(text, format, args);
+	va_end(args);
+	return len;
+}
+
+/* As which a program built with _FORTIFY_SOURCE calls it. */
+int __wrap___asprintf_chk(char **text, int flag, const char *format, ...)
+{
+	va_list args;
+	(void)flag;
+	va_start(args, format);
+	int len = print(text, format, args);
+	va_end(args);
 	return len;
 }
 

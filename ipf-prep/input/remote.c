@@ -2,6 +2,7 @@
 
 #include "buffer.h"
 #include "clock.h"
+#include "folders.h"
 #include "hub/download.h"
 #include "hub/hub_file.h"
 #include "input/archive_members.h"
@@ -92,21 +93,6 @@ static char *joined(const char *folder, const char *name)
 	return asprintf(&path, "%s/%s", folder, name) < 0 ? NULL : path;
 }
 
-/* Makes the folder and its parents. */
-static int make_folders(char *path)
-{
-	for (char *slash = strchr(path + 1, '/');; slash = strchr(slash + 1, '/')) {
-		if (slash)
-			*slash = '\0';
-		int bad = mkdir(path, 0700) < 0 && errno != EEXIST;
-		if (!slash)
-			return bad ? -1 : 0;
-		*slash = '/';
-		if (bad && errno != EACCES && errno != EROFS)
-			return -1;
-	}
-}
-
 static void read_mark(const char *path, char mark[MARK_MAX])
 {
 	struct stat st;
@@ -177,7 +163,7 @@ static int make_folder(struct cached_file *k, const char *hex, struct ipf_error 
 		return err->kind ? -1 : ipf_error_memory(err);
 	}
 	if (!is_shared(k->folder, &shared))
-		return make_folders(k->folder) < 0 ? cannot_cache(err, k->folder) : 0;
+		return folders_make(k->folder, 0700) < 0 ? cannot_cache(err, k->folder) : 0;
 	int status = shared ? use_temporary_folder(k, shared, err) : ipf_error_memory(err);
 	free(shared);
 	return status;

@@ -2,6 +2,7 @@
 
 #include "buffer.h"
 #include "cli/nearest.h"
+#include "folders.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -147,17 +148,14 @@ void hub_cache_nearest(const char *cache, const struct hub_repository *r, char n
 
 /* ---- storing ---- */
 
-/* Makes the folders the file is in. */
-static int make_folders_of(char *path)
+/* Makes the folder the file is in. */
+static int make_folder_of(char *path)
 {
-	for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-		*slash = '\0';
-		int bad = mkdir(path, 0777) < 0 && errno != EEXIST && errno != EACCES && errno != EROFS;
-		*slash = '/';
-		if (bad)
-			return -1;
-	}
-	return 0;
+	char *name = strrchr(path, '/');
+	*name = '\0';
+	int status = folders_make(path, 0777);
+	*name = '/';
+	return status;
 }
 
 /* The lock file is removed by some programs when they end: the file that still has the name is locked. */
@@ -165,8 +163,8 @@ static int take_lock(char *path)
 {
 	struct stat ours, named;
 	for (;;) {
-		int fd = make_folders_of(path) < 0 ? -1
-		                                   : open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
+		int fd = make_folder_of(path) < 0 ? -1
+		                                  : open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
 		if (fd < 0)
 			return -1;
 		while (flock(fd, LOCK_EX) < 0)
@@ -184,7 +182,7 @@ static int take_lock(char *path)
 static int open_part(struct hub_blob *b, struct ipf_error *err)
 {
 	struct stat st;
-	if (make_folders_of(b->part) < 0)
+	if (make_folder_of(b->part) < 0)
 		return cannot_write(err, b->part);
 	b->fd = open(b->part, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
 	if (b->fd < 0 || fstat(b->fd, &st) < 0)
@@ -235,7 +233,7 @@ static int write_ref(const struct hub_blob *b, const char *revision, const char 
 		free(path);
 		return ipf_error_memory(err);
 	}
-	int fd = make_folders_of(path) < 0 ? -1 : mkostemp(temporary, O_CLOEXEC), status = 0;
+	int fd = make_folder_of(path) < 0 ? -1 : mkostemp(temporary, O_CLOEXEC), status = 0;
 	mode_t mask = umask(0);
 	umask(mask);
 	bool good = fd >= 0 && fchmod(fd, 0666 & ~mask) == 0 &&
@@ -279,7 +277,7 @@ int hub_blob_link(const struct hub_blob *b, const struct hub_repository *r, cons
 	buffer_format(&target, "blobs/%s", strrchr(b->path, '/') + 1);
 	if (path.failed || target.failed)
 		status = ipf_error_memory(err);
-	else if (make_folders_of(path.data) < 0 || make_link(target.data, path.data) < 0)
+	else if (make_folder_of(path.data) < 0 || make_link(target.data, path.data) < 0)
 		status = cannot_write(err, path.data);
 	else if (strcmp(r->revision, commit) != 0)
 		status = write_ref(b, r->revision, commit, err);

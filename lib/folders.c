@@ -1,0 +1,23 @@
+#include "folders.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/stat.h>
+
+int folders_make(char *path, mode_t mode)
+{
+	int refused = 0;
+	for (char *slash = strchr(path + 1, '/');; slash = strchr(slash + 1, '/')) {
+		if (slash)
+			*slash = '\0';
+		int bad = mkdir(path, mode) < 0 && errno != EEXIST ? errno : 0;
+		if (slash)
+			*slash = '/';
+		bool fatal = bad && (!slash || (bad != EACCES && bad != EROFS));
+		errno = bad == ENOENT && refused ? refused : bad;
+		if (fatal || !slash)
+			return bad ? -1 : 0;
+		refused = bad ? bad : refused;
+	}
+}
