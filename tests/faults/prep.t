@@ -34,7 +34,7 @@ while IFS='|' read -r name status arguments _; do
 	known[${words[0]}]=1
 done <"$data/cases"
 # Some failures crash libarchive and liblzma, or end the program with a line of libarchive, which is theirs to mend.
-once_known=': signal 11, no trailer, .*at [^ ]*/lib(archive|lzma)\.so|said: Fatal Internal Error in libarchive: (Out of|No) memory'
+once_known=': signal 11, no trailer, .*at [^ ]*/lib(archive|lzma)\.so|at [^ ]*/lib(archive|lzma)\.so.*said: AddressSanitizer:DEADLYSIGNAL|said: Fatal Internal Error in libarchive: (Out of|No) memory'
 for packed in some.jsonl.gz some.jsonl.xz some.zip; do
 	once 0 ipf-prep jsonl --reproducible -q "$PWD/$packed"
 done
