@@ -110,7 +110,8 @@ status_is 1 "a full disk"
 ipf-fire --calibrate --shape "streams=4,events=20,first=20ms,gap=20ms,for=10s" -o cut.json 2>said &
 fire=$!
 stop_at_exit $fire
-catches() { sed -n 's/^SigBlk:.*\(.\)$/\1/p' "/proc/$fire/status" | grep -q '[2367abef]'; } # SIGINT is blocked, for the run reads it from a descriptor
+# SIGINT is blocked, for the run reads it from a descriptor; the shell blocks it too, just before it becomes ipf-fire.
+catches() { grep -q '^Name:.ipf-fire$' "/proc/$fire/status" && grep -q '^SigBlk:.*[2367abef]$' "/proc/$fire/status"; }
 wait_for catches
 kill -INT $fire
 wait $fire

@@ -229,8 +229,8 @@ pid=$!
 stop_at_exit $pid
 exec 3>pipe
 head -3 "$data/one.results" >&3
-# asleep, with a handler for SIGINT (bit 1 of the signals caught)
-reading() { grep -q '^State:.S' /proc/$pid/status && grep -q '^SigCgt:.*[2367abef]$' /proc/$pid/status; }
+# ipf-report and no longer the shell, asleep, with a handler for SIGINT (bit 1 of the signals caught)
+reading() { grep -q '^Name:.ipf-report$' /proc/$pid/status && grep -q '^State:.S' /proc/$pid/status && grep -q '^SigCgt:.*[2367abef]$' /proc/$pid/status; }
 yes_if "ipf-report waits for more input" wait_for reading
 kill -INT $pid
 sleep 0.15
