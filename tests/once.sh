@@ -24,12 +24,13 @@ export TZ=UTC
 export ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0:verify_asan_link_order=0:log_path=stderr:exitcode=99:allocator_may_return_null=1:quarantine_size_mb=4"
 FAIL_KIND=wait LD_PRELOAD=$once_library "$BIN/ipf-sched" --version >report 2>&1
 [ $? != 77 ] || once_kinds=allocation # the kernel refuses to hand over system calls, as in some containers
+once_allocates=yes
 case " $once_kinds " in *" allocation "*)
 	calls=$(FAIL_FROM=1000000000 LD_PRELOAD=$once_library "$BIN/ipf-sched" --version </dev/null 2>/dev/null | tail -1)
 	case $calls in
 	"0 calls, "*)
 		skip "failing allocations" "the programs have a malloc() of their own, as clang's sanitizer has: build with gcc"
-		once_kinds=${once_kinds/allocation /}
+		once_allocates=
 		;;
 	esac
 	;;
@@ -41,9 +42,10 @@ once_sanitizer='AddressSanitizer: CHECK failed: sanitizer_' # it starts no threa
 once_kind() { # KIND REST STATUS COMMAND…
 	local step=$once_step places='' kind=$1 rest=$2 expected=$3 wrong total key
 	shift 3
+	[ "$kind" != allocation ] || [ -n "$once_allocates" ] || return 0
 	[ "$kind" != allocation ] || step=$((step * once_memory)) places=$once_places
 	key="$kind"$'\t'"$rest"$'\t'"${IPF_FROM:-1}/$step${places:+ $places}"$'\t'"${*//"$PWD"\//}"
-	[ -z "${URL:-}" ] || key=${key//"$URL"/URL}
+	key=$(sed -E 's,127\.0\.0\.1:[0-9]+,SERVER,g' <<<"$key")
 	total=$([ ! -e "$once_done" ] || awk -F '\t' -v key="$key" 'index($0, key "\t") == 1 { print $NF; exit }' "$once_done")
 	[ -z "$total" ] || { once_said="$once_said $kind${rest#0}=${total%% *}" && return; }
 	FAIL_KIND=$kind FAIL_FROM=${IPF_FROM:-1} FAIL_STEP=$step FAIL_PLACES=${places:-0} FAIL_REST=$rest LD_PRELOAD=$once_library "$@" >report 2>&1 </dev/null

@@ -28,12 +28,13 @@ static int try_from(const struct network_path *network_path, size_t k, const str
 		why = errno;
 	if (why == EINPROGRESS) {
 		struct pollfd p = {.fd = fd, .events = POLLOUT};
-		int64_t ms = timeout_ns / NS_PER_MS + 1;
+		const int64_t begin_ns = clock_now();
 		socklen_t len = sizeof why;
 		int got;
-		do
-			got = poll(&p, 1, ms > 1000000 ? 1000000 : (int)ms);
-		while (got < 0 && errno == EINTR);
+		do {
+			int64_t ms = (timeout_ns - (clock_now() - begin_ns)) / NS_PER_MS + 1;
+			got = poll(&p, 1, ms < 0 ? 0 : ms > 1000000 ? 1000000 : (int)ms);
+		} while (got < 0 && errno == EINTR);
 		if (got < 0)
 			why = errno;
 		else if (got == 0)

@@ -14,13 +14,18 @@ int libcurl_start(struct ipf_error *err)
 
 const char *libcurl_why(CURLcode code, const char *said)
 {
-	if (code == CURLE_OUT_OF_MEMORY) /* or that of the C library, which it calls */
-		memory_note_failure();
+	/* libcurl 7.88 names its own limits so, too; memory.h knows whether memory ran out */
+	if (code == CURLE_OUT_OF_MEMORY && !memory_ran_out())
+		return "a line of the response is too long";
 	return said && *said ? said : curl_easy_strerror(code);
 }
 
 CURLU *libcurl_url(void)
 {
 	struct ipf_error err = {0};
-	return libcurl_start(&err) == 0 ? curl_url() : NULL;
+	if (libcurl_start(&err) < 0)
+		return NULL;
+	CURLU *url = curl_url();
+	curl_global_cleanup(); /* which leaves the allocators */
+	return url;
 }

@@ -38,7 +38,7 @@ class Server(http.server.BaseHTTPRequestHandler):
         except OSError:
             self.close_connection = True
 
-    do_GET = do_POST
+    do_GET = do_PUT = do_POST
 
 
 server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Server)

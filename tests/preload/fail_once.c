@@ -144,12 +144,13 @@ static uint64_t digest(uint64_t sum, const void *data, size_t len)
 
 static uint64_t *places; /* where the undisturbed run's allocations are made, in order; NULL: it does not matter */
 
+static __attribute__((tls_model("initial-exec"))) _Thread_local bool inside; /* backtrace(); other models allocate */
+
 /* A place is the digest of the functions that have been entered. */
 static void note_place(long n)
 {
-	static __attribute__((tls_model("initial-exec"))) _Thread_local bool inside; /* other models allocate */
 	void *stack[FRAMES];
-	if (inside || n > PLACES_MAX)
+	if (n > PLACES_MAX)
 		return;
 	inside = true;
 	size_t depth = (size_t)backtrace(stack, FRAMES);
@@ -184,7 +185,7 @@ static void remember_places(void)
 
 static bool allocation_fails(void *caller)
 {
-	if (!shared || kind != kinds)
+	if (!shared || kind != kinds || inside)
 		return false;
 	long n = count(shared);
 	if (places && !fail_at)
