@@ -139,7 +139,7 @@ char *__wrap_strdup(const char *text)
 	return __wrap_strndup(text, strlen(text));
 }
 
-static int print(char **text, const char *format, va_list args)
+__attribute__((format(printf, 2, 0))) static int print(char **text, const char *format, va_list args)
 {
 	int len = vasprintf(text, format, args);
 	if (len < 0) {
