@@ -4,9 +4,8 @@
 
 #include <sys/types.h>
 
-/* Makes the folder and its parents, each with this mode, where they are not there yet. A parent that may not be made
- * may be there all the same. `path` is absolute, without a slash at its end; it is as before in the end. -1: errno is
- * why the first folder that lacks could not be made. */
+/* Makes the folder and its parents, each with this mode, where they are not there yet. `path` is absolute, without a
+ * slash at its end; it is as before in the end. -1: errno is why the first folder that lacks could not be made. */
 int folders_make(char *path, mode_t mode);
 
 #endif
